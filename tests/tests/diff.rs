@@ -64,6 +64,18 @@ impl Place {
         shell.args(["-c", line]).env("TMPDIR", self.scratch.dir().join("tmp"));
         run(shell.env("CARGO_TARGET_DIR", self.scratch.dir().join("target")))
     }
+
+    /// Pastes a line of an answer into a shell, and checks its status and that it leaves nothing else behind.
+    pub(crate) fn paste(&self, line: &str, status: i32) -> Finished {
+        let before = self.repository.state();
+        let finished = self.shell(&format!("{line}\necho \"status $? in $PWD\""));
+        let expected = format!("status {status} in {}\n", self.dir().display());
+        assert!(finished.stdout.ends_with(&expected), "{line}\n{finished}");
+        assert_eq!(self.repository.state(), before, "{line}\n{finished}");
+        assert_eq!(self.repository.git(&["worktree", "list"]).lines().count(), 1, "{line}\n{finished}");
+        assert_eq!(self.leftovers(), 0, "{line}\n{finished}");
+        finished
+    }
 }
 
 /// Returns the names of the changes of each culprit.
@@ -118,11 +130,27 @@ fn one_hunk_among_many() {
         assert!(text.stdout.contains(line), "{text}");
     }
     let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
-    assert_eq!(place.shell(&reproduce).status, Some(1), "{reproduce}");
+    place.paste(&reproduce, 1);
     let passes = finished.events_of("found")[0]["passes"].as_str().unwrap().to_owned();
-    assert_eq!(place.shell(&passes).status, Some(0), "{passes}");
+    place.paste(&passes, 0);
     place.repository.git(&["apply", "../out/culprit-1-undo.patch"]);
     assert_eq!(fs::read_to_string(place.dir().join("a")).unwrap(), lines(50, |n| n != 31));
+}
+
+#[test]
+fn a_pasted_line_that_a_signal_ends_removes_its_worktree() {
+    let place = Place::new();
+    place.repository.write("a", "old\n");
+    place.repository.commit("old");
+    place.repository.write("a", "new\n");
+    let script = "[ -z \"$KILL\" ] || kill -s \"$KILL\" $PPID; ! grep -qx new a";
+    let finished = place.search(&["exec", "--diff", "--", "sh", "-c", script]).expect_status(0);
+    let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    assert!(reproduce.starts_with("(trap 'exit 130' HUP INT TERM && top="), "{reproduce}");
+    place.paste(&reproduce, 1);
+    for signal in ["INT", "TERM", "HUP"] {
+        place.paste(&format!("export KILL={signal}; {reproduce}"), 130);
+    }
 }
 
 #[test]
@@ -200,8 +228,7 @@ fn files_of_all_kinds_are_changes() {
         let finished = place.search(&["exec", "--diff", "--", "sh", "-c", check]).expect_status(0);
         assert_eq!(names(&finished), [[expected]], "{check}\n{finished}");
         let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
-        assert_eq!(place.shell(&reproduce).status, Some(1), "{reproduce}");
-        place.shell("git worktree prune; rm -rf ../tmp/tmp.*; git worktree prune");
+        place.paste(&reproduce, 1);
     }
     let finished = place.search(&["exec", "--diff", "--", "sh", "-c", "! test -e ignored"]);
     assert_eq!(finished.status, Some(1), "ignored files are no changes: {finished}");

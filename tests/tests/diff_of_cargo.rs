@@ -209,6 +209,13 @@ fn a_lock_file_that_git_ignores_is_that_of_the_user() {
     // Cargo refuses to make a lock file.
     let finished = place.search(&["test", "--diff", "--locked"]).expect_status(0);
     assert_eq!(names(&finished), [["fn tax@src/lib.rs:13"]], "{finished}");
+    for (line, status) in [("reproduce", 101), ("passes", 0)] {
+        let line = finished.events_of("found")[0][line].as_str().unwrap().to_owned();
+        assert!(line.contains("{ test -e Cargo.lock || cp \"$top\"/Cargo.lock Cargo.lock; } && "), "{line}");
+        place.paste(&line, status);
+    }
+    let replay = run(place.scratch.driver(["replay", "../out"]).current_dir(place.dir()));
+    assert_eq!(replay.status, Some(101), "{replay}");
     let finished = place.search(&["test", "--commits", "HEAD~..HEAD", "--locked"]).expect_status(1);
     assert!(finished.stderr.contains("passes with every change enabled"), "{finished}");
 }

@@ -116,15 +116,13 @@ impl Axis for Commits {
     }
 
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
-        let History { top, subdirectory, .. } = &self.history;
+        let subdirectory = &self.history.subdirectory;
         let Commit { hash, short, .. } = self.commit(choice)?;
-        let (repository, directory) = (shell::quote(top), shell::quote(Path::new(".").join(subdirectory)));
-        let replay = format!(
-            "top={repository} && tree=$(mktemp -d) && \
-             trap 'cd / && git -C \"$top\" worktree remove --force \"$tree\"' EXIT && \
-             git -C \"$top\" worktree add -q --detach \"$tree\" {hash} && cd \"$tree\" && cd {directory}"
-        );
-        let preparation = Preparation { person: format!("git checkout {short}"), replay };
+        let directory = format!("cd {}", shell::quote(Path::new(".").join(subdirectory)));
+        let commands = [Some(self.worktrees.shell_commands(hash)), self.worktrees.copy_command(), Some(directory)];
+        let replay = commands.into_iter().flatten().collect::<Vec<_>>().join(" && ");
+        let person = format!("git checkout {short}");
+        let preparation = Preparation { person, replay, needs_own_shell: false };
         Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
     }
 

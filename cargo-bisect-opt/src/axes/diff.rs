@@ -291,24 +291,20 @@ impl Axis for Diff {
         fs_err::write(&path, &text)?;
         let quoted = |path: &Path| shell::quote(path);
         let subdirectory = &self.trees.subdirectory;
-        let in_it = if subdirectory.as_os_str().is_empty() {
-            String::new()
-        } else {
-            format!(" && cd {}", quoted(&Path::new(".").join(subdirectory)))
-        };
+        let in_it = (!subdirectory.as_os_str().is_empty())
+            .then(|| format!("cd {}", quoted(&Path::new(".").join(subdirectory))));
         // Git refuses an empty patch.
-        let apply = if text.is_empty() { String::new() } else { format!(" && git apply {}", quoted(&path)) };
-        let commands = format!(
-            "top={} && tree=$(mktemp -d) && trap 'cd / && git -C \"$top\" worktree remove --force \"$tree\"' EXIT && \
-             git -C \"$top\" worktree add -q --detach \"$tree\" {} && cd \"$tree\"{apply}{in_it}",
-            quoted(&self.trees.top),
-            self.trees.old,
-        );
-        let person = format!(
-            "tree=$(mktemp -d) && git worktree add -q --detach \"$tree\" {} && cd \"$tree\"{apply}{in_it}",
-            &self.trees.old[..self.trees.old.len().min(12)],
-        );
-        let preparation = Preparation { person, replay: commands };
+        let apply = (!text.is_empty()).then(|| format!("git apply {}", quoted(&path)));
+        let worktrees = self.overlays.worktrees();
+        let in_worktree = |commit: &str| {
+            let steps =
+                [Some(worktrees.shell_commands(commit)), apply.clone(), worktrees.copy_command(), in_it.clone()];
+            steps.into_iter().flatten().collect::<Vec<_>>().join(" && ")
+        };
+        let old = &self.trees.old;
+        // Not every shell removes the worktree if a signal ends it.
+        let person = format!("trap 'exit 130' HUP INT TERM && {}", in_worktree(&old[..old.len().min(12)]));
+        let preparation = Preparation { person, replay: in_worktree(old), needs_own_shell: true };
         Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
     }
 

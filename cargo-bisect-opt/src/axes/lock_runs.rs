@@ -209,7 +209,7 @@ impl LockRuns {
              cp {lock_file} \"$tree/Cargo.lock\" && cd \"$tree\" && cd {directory}"
         );
         let person = format!("cp {} {}", shell::quote(&path), shell::quote(self.lock_file_from_here()));
-        Ok(Application { preparation: Some(Preparation { person, replay }), ..self.build() })
+        Ok(Application { preparation: Some(Preparation { person, replay, needs_own_shell: false }), ..self.build() })
     }
 
     /// Returns the command that restores the user's lock file; `None` before a culprit was worded.

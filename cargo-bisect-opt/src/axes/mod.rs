@@ -274,6 +274,8 @@ pub(crate) struct Preparation {
     pub(crate) person: String,
     /// The commands for a replay, which may not change the user's directory.
     pub(crate) replay: String,
+    /// True if the commands for a person are for a shell that ends after the run.
+    pub(crate) needs_own_shell: bool,
 }
 
 impl Preparation {
@@ -283,6 +285,11 @@ impl Preparation {
             Reader::Person => &self.person,
             Reader::Replay => &self.replay,
         }
+    }
+
+    /// Returns a line that begins with these commands, in a shell of its own if a person needs one.
+    pub(crate) fn enclose(&self, line: String, reader: Reader) -> String {
+        if self.needs_own_shell && reader == Reader::Person { format!("({line})") } else { line }
     }
 }
 

@@ -36,6 +36,11 @@ impl IgnoredFile {
         Ok(Some(Self { content: fs_err::read(&file)?, path }))
     }
 
+    /// Returns the path, relative to the top directory.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Writes the file into a worktree whose commit does not have it, if it is not there as it should be.
     ///
     /// # Errors

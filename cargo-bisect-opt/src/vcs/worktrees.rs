@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{diff, ignored_file::IgnoredFile, query, submodules};
-use crate::process::{SpawnError, owned_dir::OwnedDir};
+use crate::process::{SpawnError, owned_dir::OwnedDir, shell};
 
 /// The beginning of the name of the directory that holds the worktrees of a search. It begins like other directories
 /// for temporary files, so any search removes what a killed one left.
@@ -125,6 +125,22 @@ impl Worktrees {
         }
         let written = self.lock_file.as_ref().map_or(Ok(Ok(())), |file| file.write(&tree))?;
         Ok(written.map_or_else(|error| Checkout::Failed(error.to_string()), |()| Checkout::Done(tree)))
+    }
+
+    /// Returns shell commands that make a worktree at a commit, go there, and remove it when the shell ends.
+    pub(crate) fn shell_commands(&self, commit: &str) -> String {
+        format!(
+            "top={} && tree=$(mktemp -d) && trap 'cd / && git -C \"$top\" worktree remove --force \"$tree\"' EXIT && \
+             git -C \"$top\" worktree add -q --detach \"$tree\" {commit} && cd \"$tree\"",
+            shell::quote(&self.repository)
+        )
+    }
+
+    /// Returns the shell command that copies the ignored file into such a worktree, if there is one.
+    pub(crate) fn copy_command(&self) -> Option<String> {
+        let path = shell::quote(self.lock_file.as_ref()?.path());
+        let (is_there, copy) = (format!("test -e {path}"), format!("cp \"$top\"/{path} {path}"));
+        Some(format!("{{ {is_there} || {copy}; }}"))
     }
 
     /// Returns the worktree of a slot, which may not exist yet.

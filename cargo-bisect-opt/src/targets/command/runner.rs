@@ -263,7 +263,8 @@ impl CommandRunner {
         let value = |value: &str| fill_text(&filling.text(value), 0);
         let line = self.write_line(reader, &application.before, value, |arguments| filling.arguments(arguments));
         let directory = (reader == Reader::Replay).then(|| format!("cd {} && ", quote(&self.options.root)));
-        directory.into_iter().chain(before).chain(more).chain([line]).collect()
+        let line = directory.into_iter().chain(before).chain(more).chain([line]).collect();
+        application.preparation.iter().fold(line, |line, before| before.enclose(line, reader))
     }
 
     /// Writes a line for a shell. The words `before` come between the variables and the program.

@@ -41,7 +41,11 @@ impl CommandLine<'_> {
             // The IDs of call stacks are valid for this executable only, so it must not be built again.
             None => self.start_lines(&application, tests),
             Some(build) => {
-                self.cargo_line(&build, application.preparation.as_ref().map(|before| before.of(reader)), tests)
+                let line = |before| self.cargo_line(&build, before, tests);
+                match &application.preparation {
+                    None => line(None),
+                    Some(before) => before.enclose(line(Some(before.of(reader))), reader),
+                }
             }
         }
     }

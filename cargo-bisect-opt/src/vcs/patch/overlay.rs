@@ -54,6 +54,11 @@ impl Overlays {
         Ok(Self { worktrees, commit: self.commit.clone(), conversions, slots })
     }
 
+    /// Returns the worktrees.
+    pub(crate) fn worktrees(&self) -> &Worktrees {
+        &self.worktrees
+    }
+
     /// Gives the work tree of a slot the files of a selection of parts. A slot is used by one thread at a time.
     ///
     /// # Errors
