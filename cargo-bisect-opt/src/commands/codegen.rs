@@ -133,7 +133,9 @@ impl Drill {
         if (end.status == Exit::Found || is_limited) && (self.depth > Depth::Crates || by_checks) {
             let driver = if by_checks { None } else { Some(self.driver()) };
             if let Some(Err(error)) = &driver {
-                lab.emit(&Event::Note(&format!("functions are not searched: {error}")))?;
+                let text =
+                    format!("functions are not searched, only crates and passes, which need no bisect-rustc: {error}");
+                lab.emit(&Event::Note(&text))?;
             }
             if by_checks && self.depth > Depth::Crates {
                 let checks: Vec<_> = compilation.contrast.checks().collect();

@@ -87,8 +87,8 @@ pub(crate) enum BisectRustcError {
 /// Describes how to install it, for a user of this compiler.
 fn advice(rustc: &str) -> String {
     let install = format!(
-        "`rustup toolchain install {TOOLCHAIN} -c rustc-dev`, \
-         `RUSTC_BOOTSTRAP=1 cargo +{TOOLCHAIN} install --path rustc-driver-example`"
+        "`rustup toolchain install {TOOLCHAIN} -c rustc-dev && \
+         RUSTC_BOOTSTRAP=1 cargo +{TOOLCHAIN} install --path rustc-driver-example` in the sources of cargo-bisect-opt"
     );
     let is_there = rustc.split(' ').nth(1) == Some(TOOLCHAIN);
     let switch = if is_there { String::new() } else { format!(", and then `cargo +{TOOLCHAIN} bisect-opt`") };
