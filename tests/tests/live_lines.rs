@@ -1,7 +1,7 @@
 //! The live lines of a search on a terminal: runs in flight and a summary below the trace.
 #![cfg(target_os = "linux")]
 
-use std::process::Command;
+use std::{fs, process::Command};
 
 use bisect_tests::{foreign, harness::Scratch, screen::OnScreen};
 
@@ -151,6 +151,42 @@ fn all_lines_are_plain_where_live_lines_are_not_wanted() {
             !options.contains(&"-q") && variable.0 != "CARGO_TERM_QUIET"
         );
     }
+}
+
+#[test]
+fn cargo_s_configuration_of_the_terminal_is_read() {
+    for (setting, has_live_lines, has_trace) in [
+        ("quiet = true", false, false),
+        ("progress.when = 'never'", false, true),
+        ("color = 'never'", false, true),
+        ("progress.when = 'always'", true, true),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("go", "");
+        fs::create_dir(scratch.dir().join(".cargo")).unwrap();
+        scratch.write(".cargo/config.toml", &format!("[term]\n{setting}\n"));
+        let mut search = search(&scratch, &[]);
+        let mut screen = OnScreen::start(search.env("CI", if has_live_lines { "true" } else { "" }), 100, 100);
+        assert_eq!(screen.finish().code(), Some(0));
+        let written = screen.written();
+        assert_eq!(written.contains("\x1b[2K") || written.contains("A\r"), has_live_lines, "{setting}\n{written:?}");
+        assert_eq!(written.contains("   1  with every change"), has_trace, "{setting}\n{written:?}");
+    }
+}
+
+#[test]
+fn live_lines_have_the_width_of_cargo_s_progress() {
+    let scratch = Scratch::new();
+    let mut search = search(&scratch, &[]);
+    search.env("CARGO_TERM_PROGRESS_WIDTH", "30");
+    let mut screen = OnScreen::start(&search, 100, 100);
+    let text = screen.wait_for("live lines", |text| text.contains("trial 3 of about"));
+    let lines: Vec<_> = text.trim_end().lines().collect();
+    let [.., run, summary] = &lines[..] else { panic!("{text}") };
+    assert!(run.starts_with("   3  with ") && run.ends_with('…'), "{text}");
+    assert!([run, summary].iter().all(|line| line.chars().count() <= 30), "{text}");
+    scratch.write("go", "");
+    assert_eq!(screen.finish().code(), Some(0));
 }
 
 #[test]

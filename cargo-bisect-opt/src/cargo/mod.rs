@@ -35,6 +35,7 @@ mod resolution;
 mod searched_features;
 mod slot_dirs;
 mod target_lock;
+mod term_settings;
 pub(crate) mod toggle_choice;
 pub(crate) mod toggles;
 mod update_groups;
@@ -63,6 +64,7 @@ pub(crate) use project::{BuildOverrides, Project, for_check, with_own_target_dir
 pub(crate) use registry_versions::KnownVersion;
 pub(crate) use searched_features::{SearchedFeatures, features_of};
 use slot_dirs::SlotDirs;
+pub(crate) use term_settings::TermSettings;
 use workspace::Workspace;
 
 use bisect_core::protocol::names;

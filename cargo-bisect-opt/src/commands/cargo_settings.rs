@@ -1,4 +1,4 @@
-//! Settings of cargo in the environment that replace options which the user did not give.
+//! Settings of cargo that replace options which the user did not give.
 
 use std::env;
 
@@ -8,19 +8,24 @@ use super::{
     cli::Command,
     options::{Color, ShowArgs},
 };
+use crate::cargo::TermSettings;
 
-/// Completes the options of a command by `CARGO_TERM_QUIET`, `CARGO_TERM_VERBOSE` and `CARGO_TERM_COLOR`.
+/// Completes the options of a command by cargo's settings of the terminal.
 pub(super) fn complete(command: &mut Command) {
-    let variable = |name: &str| env::var(name).unwrap_or_default();
-    let is_true = |name: &str| variable(name) == "true";
-    let color = Color::from_str(&variable("CARGO_TERM_COLOR"), true).unwrap_or(Color::Auto);
+    let settings = || TermSettings::load(&env::current_dir().unwrap_or_default(), env::vars_os());
     match command {
-        Command::Toggles(command) => return complete_color(&mut command.color, color),
-        Command::Report(command) => return complete_color(&mut command.color, color),
+        Command::Toggles(command) => return complete_color(&mut command.color, color_of(&settings())),
+        Command::Report(command) => return complete_color(&mut command.color, color_of(&settings())),
         _ => {}
     }
     let Some(show) = command.show() else { return };
-    complete_show(show, is_true("CARGO_TERM_QUIET"), is_true("CARGO_TERM_VERBOSE"), color);
+    let settings = settings();
+    complete_show(show, settings.quiet, settings.verbose, color_of(&settings));
+    (show.has_live_lines, show.live_width) = (settings.has_progress, settings.width);
+}
+
+fn color_of(settings: &TermSettings) -> Color {
+    settings.color.as_ref().and_then(|color| Color::from_str(color, true).ok()).unwrap_or(Color::Auto)
 }
 
 fn complete_show(show: &mut ShowArgs, quiet: bool, verbose: bool, color: Color) {
@@ -44,7 +49,11 @@ mod tests {
     fn options_come_before_the_environment() {
         let complete = |quiet, verbose, color, set: (bool, bool, Color)| {
             let (json, format, message_format, html, defaults) = Default::default();
-            let mut show = ShowArgs { json, format, message_format, html, verbose, quiet, color, defaults };
+            let (has_live_lines, live_width) = Default::default();
+            #[rustfmt::skip]
+            let mut show = ShowArgs {
+                json, format, message_format, html, verbose, quiet, color, defaults, has_live_lines, live_width,
+            };
             complete_show(&mut show, set.0, set.1, set.2);
             (show.quiet, show.verbose, show.color)
         };

@@ -37,13 +37,13 @@ pub(super) fn listeners<'a>(
     let record = Listener::new("the run directory", Record::new(run_dir, provenance.clone()));
     let out_dir = out_dir.to_owned();
     let trace = Trace::new(show.verbose, out_dir.clone());
-    let has_live_lines = show.color != Color::Never && live::are_wanted();
+    let has_live_lines = show.color != Color::Never && live::are_wanted(show.has_live_lines);
     let page = show.html.clone().map(|file| Listener::new("the page", page_file::listener(file, provenance.clone())));
     let always = [
         record,
         match (show.quiet, has_live_lines) {
             (true, _) => Listener::new(TRACE, Closing { out_dir }),
-            (false, true) => Listener::new(TRACE, trace.with_live_lines(in_flight)),
+            (false, true) => Listener::new(TRACE, trace.with_live_lines(in_flight, show.live_width)),
             (false, false) => Listener::new(TRACE, trace),
         },
         match show.format.or(show.message_format).filter(|format| format.name != formats::TEXT) {

@@ -307,6 +307,12 @@ pub(crate) struct ShowArgs {
     /// The defaults of options in use.
     #[arg(skip)]
     pub(crate) defaults: AppliedDefaults,
+    /// Set if live lines are shown always, or never.
+    #[arg(skip)]
+    pub(crate) has_live_lines: Option<bool>,
+    /// The maximum width of live lines.
+    #[arg(skip)]
+    pub(crate) live_width: Option<u16>,
 }
 
 /// The condition for colours.

@@ -30,16 +30,13 @@ const TICK: Duration = Duration::from_millis(100);
 /// Marks truncated text.
 const CUT: &str = "…";
 
-/// The variable that decides when cargo shows its progress.
-const WHEN: &str = "CARGO_TERM_PROGRESS_WHEN";
-
 /// Returns true if live lines are wanted: on a terminal that can move its cursor, and not where a service records the
-/// screen. `CARGO_TERM_PROGRESS_WHEN` decides as for cargo.
-pub(crate) fn are_wanted() -> bool {
+/// screen, unless the user wants them always or never.
+pub(crate) fn are_wanted(always: Option<bool>) -> bool {
     let is = |name: &str, value: &str| env::var_os(name).is_some_and(|set| set == value);
     let can_move = terminal::is_terminal() && !is("TERM", "dumb");
     let is_recorded = env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false");
-    can_move && !is(WHEN, "never") && (!is_recorded || is(WHEN, "always"))
+    can_move && always.unwrap_or(!is_recorded)
 }
 
 /// The live lines of a search. Dropping this removes them.
@@ -71,9 +68,9 @@ struct LiveState {
 }
 
 impl LiveDisplay {
-    /// Shows live lines until the result is dropped.
-    pub(super) fn start(in_flight: &InFlight) -> Self {
-        let screen = LiveScreen::default();
+    /// Shows live lines of at most this width, until the result is dropped.
+    pub(super) fn start(in_flight: &InFlight, max_width: Option<u16>) -> Self {
+        let screen = LiveScreen::with_max_width(max_width);
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like(Box::new(screen.clone())));
         bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
         let progress = SearchProgress::new(Instant::now());

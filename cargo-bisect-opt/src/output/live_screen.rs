@@ -34,9 +34,16 @@ struct PendingDraw {
     is_after_line: bool,
     /// The error of a write.
     error: Option<io::Error>,
+    /// The maximum width of a line; `None`: that of the terminal.
+    max_width: Option<u16>,
 }
 
 impl LiveScreen {
+    /// Returns the terminal, with lines of at most this width.
+    pub(super) fn with_max_width(max_width: Option<u16>) -> Self {
+        Self(Arc::new(Mutex::new(PendingDraw { max_width, ..PendingDraw::default() })))
+    }
+
     fn frame(&self) -> MutexGuard<'_, PendingDraw> {
         // A frame is a text, valid whatever its owner did.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -74,7 +81,8 @@ impl LiveScreen {
 
 impl TermLike for LiveScreen {
     fn width(&self) -> u16 {
-        Term::stderr().size().1.saturating_sub(MARGIN).max(1)
+        let width = Term::stderr().size().1.saturating_sub(MARGIN).max(1);
+        self.frame().max_width.map_or(width, |max_width| width.min(max_width))
     }
 
     fn height(&self) -> u16 {

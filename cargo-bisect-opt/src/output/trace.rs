@@ -40,8 +40,8 @@ pub(crate) struct Trace {
     terms: Terms,
     /// True once the number of changes was shown.
     has_scope: bool,
-    /// The runs in flight, if live lines show them.
-    in_flight: Option<InFlight>,
+    /// The runs in flight, if live lines show them, and the maximum width of these.
+    in_flight: Option<(InFlight, Option<u16>)>,
     /// The live lines, from the first event to the last.
     live: Option<LiveDisplay>,
 }
@@ -67,8 +67,8 @@ impl Trace {
     /// Shows these runs in flight, and a summary, on live lines below the trace. A line of a trial then appears when
     /// the trial is answered.
     #[must_use]
-    pub(crate) fn with_live_lines(self, in_flight: &InFlight) -> Self {
-        Self { in_flight: Some(in_flight.clone()), ..self }
+    pub(crate) fn with_live_lines(self, in_flight: &InFlight, width: Option<u16>) -> Self {
+        Self { in_flight: Some((in_flight.clone(), width)), ..self }
     }
 
     /// Shows an event on this terminal.
@@ -239,8 +239,8 @@ impl Sink for Trace {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         if matches!(event, Event::End(_)) {
             self.live = None;
-        } else if let Some(in_flight) = &self.in_flight {
-            self.live.get_or_insert_with(|| LiveDisplay::start(in_flight));
+        } else if let Some((in_flight, width)) = &self.in_flight {
+            self.live.get_or_insert_with(|| LiveDisplay::start(in_flight, *width));
         }
         if self.live.is_some() {
             let text = terminal::text_for_stderr(|err| self.show(err, event))?;
