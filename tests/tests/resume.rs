@@ -34,9 +34,12 @@ pub(crate) fn runs(out: &Path) -> [usize; 2] {
 pub(crate) fn answer(finished: &Finished) -> (Vec<Value>, Value) {
     let mut end = finished.events_of("end").pop().unwrap_or_else(|| panic!("{finished}"));
     end["ms"] = Value::Null;
+    let mut found = finished.events_of("found");
     // A next step may be the same command line with another option.
-    end["next"] = Value::Null;
-    (finished.events_of("found"), end)
+    for event in found.iter_mut().chain([&mut end]) {
+        event["next"] = Value::Null;
+    }
+    (found, end)
 }
 
 /// Kills a search when its journal has this number of lines, and returns true if it had not ended by then.
