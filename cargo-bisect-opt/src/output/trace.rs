@@ -207,7 +207,9 @@ impl Trace {
             "fail" => (BAD, "FAIL"),
             _ => (ODD, "unresolved"),
         };
-        let reported = self.terms.reported.map(|reported| format!("{} {reported}", trial.matches));
+        // A run outside a search is about no changes.
+        let reported = self.terms.reported.filter(|_| trial.matches + trial.context.of > 0);
+        let reported = reported.map(|reported| format!("{} {reported}", trial.matches));
         // Of several answers of one run, the first has its time. What was not started took none.
         let time = (!trial.duration.is_zero()).then(|| seconds(trial.duration));
         let reason = Some(trial.reason.clone()).filter(|reason| !reason.is_empty());
