@@ -257,6 +257,7 @@ fn what_cannot_be_searched_is_refused() {
     assert!(finished.stderr.contains("no difference between HEAD and the working files"), "{finished}");
     for (range, fact) in [
         ("nowhere", "`nowhere` names no commit"),
+        ("nowhere", "If it names a test or a program, write `--diff -- nowhere`"),
         ("..HEAD", "give one revision, or two as OLD..NEW"),
         ("HEAD...HEAD", "give one revision, or two as OLD..NEW"),
     ] {

@@ -34,7 +34,10 @@ pub(crate) enum TreeError {
         message: String,
     },
     /// A revision names no commit.
-    #[error("`{revision}` names no commit: {message}; give a branch, a tag or a hash, and fetch it if necessary")]
+    #[error(
+        "`{revision}` names no commit: {message}; give a branch, a tag or a hash, and fetch it if necessary. If it names \
+         a test or a program, write `--diff -- {revision}`"
+    )]
     UnknownRevision {
         /// The revision as the user wrote it.
         revision: String,
