@@ -6,6 +6,7 @@
 
 mod beside;
 mod blame;
+mod checks;
 mod compiler;
 mod complaint;
 mod hunk_text;
@@ -30,8 +31,9 @@ use bisect_core::{
 
 use self::{
     beside::KnownBeside,
+    checks::{Check, Checked},
     compiler::Compiler,
-    ties::{Check, Checked, Ties},
+    ties::Ties,
     words::{PartSet, PartWords},
 };
 use super::{

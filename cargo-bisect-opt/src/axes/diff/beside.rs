@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use super::{
-    Diff, SlotCheck, id,
+    Diff, SlotCheck,
+    checks::{Check, Checked},
+    id,
     reduction::reduce,
-    ties::{Check, Checked},
     words::PartSet,
 };
 use crate::run::{error::RunError, spec::Choice};

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{complaint::Complaint, ties::Checked, words::PartSet};
+use super::{checks::Checked, complaint::Complaint, words::PartSet};
 use crate::{
     cargo::{self, BuildOutput, BuildOverrides, CargoError, Project},
     process::{Ending, interrupt::Interrupt, scratch_dir::ScratchDir},

@@ -11,35 +11,19 @@ use std::{
 
 use super::{
     blame,
+    checks::{Check, Checked, CountedChecks},
     complaint::Complaint,
     reduction::{Reduction, reduce},
     words::{PartSet, PartWords},
 };
 use crate::vcs::patch::{Patch, Piece, trees::ChangedFile};
 
-/// The maximum number of builds to divide a patch. Parts that remain undivided are changes of their own: a selection
-/// that does not compile is unresolved.
-const MAX_CHECKS: usize = 300;
+/// The minimum number of ranges into which an order is divided. Smaller ranges are only divided further where names or
+/// errors show that parts may need each other: elsewhere prefixes of the order compile, and a run that does not build
+/// costs less than a check of each prefix.
+const MIN_RANGES: usize = 16;
 /// The maximum number of repairs of one selection. The compiler stops at the first errors, so there may be many.
 const MAX_REPAIRS: usize = 30;
-
-/// The answer of the compiler about a set of parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Checked {
-    /// The selection compiles.
-    Compiles,
-    /// It does not compile, and the errors.
-    Fails(Complaint),
-}
-
-/// A compiler for sets of parts.
-pub(super) trait Check {
-    /// The reason why nothing more can be checked.
-    type Error;
-
-    /// Returns whether a set compiles.
-    fn check(&mut self, parts: &PartSet) -> Result<Checked, Self::Error>;
-}
 
 /// A patch, with the names in its parts.
 #[derive(Debug)]
@@ -134,13 +118,28 @@ impl<'a> Ties<'a> {
         let mut hard: BTreeSet<usize> = BTreeSet::new();
         let mut tied: BTreeSet<usize> = BTreeSet::new();
         let mut check = UnitCheck { ties: self, check };
-        let mut check = CountedChecks { check: &mut check, known: BTreeMap::new() };
+        let mut check = CountedChecks::new(&mut check);
+        let mut doubtful = self.redefining();
+        let enough = (order.len() / MIN_RANGES).max(1);
         while !check.is_over() {
-            let largest = pairs(&cuts).filter(|(low, high)| high - low > 1 && !tied.contains(low));
+            let is_doubtful = |low, high| order[low..high].iter().any(|unit| doubtful.contains(unit));
+            let largest = pairs(&cuts)
+                .filter(|&(low, high)| high - low > 1 && !tied.contains(&low))
+                .filter(|&(low, high)| high - low > enough || is_doubtful(low, high));
             let Some((low, high)) = largest.max_by_key(|(low, high)| (high - low, usize::MAX - low)) else { break };
             let before: PartSet = order[..low].iter().copied().collect();
             let range = &order[low..high];
             let found = if hard.contains(&low) { None } else { self.near_middle(range, &before, &mut check)? };
+            match &found {
+                // What the errors moved.
+                Some(pieces) => {
+                    let half = range.len() / 2;
+                    let is_moved = |(place, unit): (usize, &usize)| (place < half) != pieces[0].parts.contains(unit);
+                    let moved = range.iter().enumerate().filter(|&item| is_moved(item));
+                    doubtful.extend(moved.map(|(_, &unit)| unit));
+                }
+                None => doubtful.extend(range),
+            }
             let pieces = match found {
                 Some(pieces) => pieces,
                 None => self.peeled(range, &before, &mut check)?,
@@ -169,6 +168,12 @@ impl<'a> Ties<'a> {
             }
         }
         Ok(groups)
+    }
+
+    /// Returns the units that define a name in both versions: others may only compile with one of them.
+    fn redefining(&self) -> PartSet {
+        let redefines = |part: &usize| !self.words[*part].redefined.is_empty();
+        self.units((0..self.words.len()).filter(redefines).collect())
     }
 
     /// Divides a range of the order that follows `before` near its middle, if the errors lead to a set that compiles.
@@ -350,38 +355,6 @@ impl OrderPiece {
 
     fn hard(parts: Vec<usize>) -> Self {
         Self { parts, is_hard: true }
-    }
-}
-
-/// A check that remembers the answers. After a number of them, everything else counts as not compiling.
-struct CountedChecks<'a, C> {
-    check: &'a mut C,
-    known: BTreeMap<PartSet, Checked>,
-}
-
-impl<C: Check> CountedChecks<'_, C> {
-    fn is_over(&self) -> bool {
-        self.known.len() >= MAX_CHECKS
-    }
-
-    fn compiles(&mut self, parts: &PartSet) -> Result<bool, C::Error> {
-        Ok(self.check(parts)? == Checked::Compiles)
-    }
-}
-
-impl<C: Check> Check for CountedChecks<'_, C> {
-    type Error = C::Error;
-
-    fn check(&mut self, parts: &PartSet) -> Result<Checked, C::Error> {
-        if let Some(known) = self.known.get(parts) {
-            return Ok(known.clone());
-        }
-        if self.is_over() {
-            return Ok(Checked::Fails(Complaint::default()));
-        }
-        let checked = self.check.check(parts)?;
-        self.known.insert(parts.clone(), checked.clone());
-        Ok(checked)
     }
 }
 

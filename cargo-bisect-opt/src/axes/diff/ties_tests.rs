@@ -121,6 +121,18 @@ fn errors_correct_an_order_that_names_do_not_show() {
 }
 
 #[test]
+fn a_large_order_that_compiles_is_not_checked_at_each_part() {
+    let uses: Vec<&[usize]> = vec![&[]; 160];
+    let (order, groups, checks) = divided(&uses, &[]);
+    assert_eq!(groups, order.iter().map(|&part| vec![part]).collect::<Vec<_>>());
+    assert!(checks <= 2 * MIN_RANGES, "{checks} checks");
+    // Two parts in one small range need each other: the errors are found out where the range is divided, if at all.
+    let (_, groups, checks) = divided(&uses, &[(40, 120), (120, 40)]);
+    assert!(groups.contains(&vec![40, 120]), "{groups:?}");
+    assert!(checks <= 6 * MIN_RANGES, "{checks} checks");
+}
+
+#[test]
 fn what_is_enabled_alone_gets_what_it_needs() {
     let patch = patch(&[&[], &[], &[], &[]]);
     let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();

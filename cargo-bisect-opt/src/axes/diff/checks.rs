@@ -1,0 +1,63 @@
+//! Checks whether sets of parts compile: each made once, and a limited number of them.
+
+use std::collections::BTreeMap;
+
+use super::{complaint::Complaint, words::PartSet};
+
+/// The maximum number of builds to divide a patch. Parts that remain undivided are changes of their own: a selection
+/// that does not compile is unresolved.
+const MAX_CHECKS: usize = 300;
+
+/// The answer of the compiler about a set of parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Checked {
+    /// The selection compiles.
+    Compiles,
+    /// It does not compile, and the errors.
+    Fails(Complaint),
+}
+
+/// A compiler for sets of parts.
+pub(super) trait Check {
+    /// The reason why nothing more can be checked.
+    type Error;
+
+    /// Returns whether a set compiles.
+    fn check(&mut self, parts: &PartSet) -> Result<Checked, Self::Error>;
+}
+
+/// A check that remembers the answers. After a number of them, everything else counts as not compiling.
+pub(super) struct CountedChecks<'a, C> {
+    check: &'a mut C,
+    known: BTreeMap<PartSet, Checked>,
+}
+
+impl<'a, C: Check> CountedChecks<'a, C> {
+    pub(super) fn new(check: &'a mut C) -> Self {
+        Self { check, known: BTreeMap::new() }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.known.len() >= MAX_CHECKS
+    }
+
+    pub(super) fn compiles(&mut self, parts: &PartSet) -> Result<bool, C::Error> {
+        Ok(self.check(parts)? == Checked::Compiles)
+    }
+}
+
+impl<C: Check> Check for CountedChecks<'_, C> {
+    type Error = C::Error;
+
+    fn check(&mut self, parts: &PartSet) -> Result<Checked, C::Error> {
+        if let Some(known) = self.known.get(parts) {
+            return Ok(known.clone());
+        }
+        if self.is_over() {
+            return Ok(Checked::Fails(Complaint::default()));
+        }
+        let checked = self.check.check(parts)?;
+        self.known.insert(parts.clone(), checked.clone());
+        Ok(checked)
+    }
+}
