@@ -105,7 +105,10 @@ fn an_interrupted_preparation_changes_no_results() {
     scratch.write("src/lib.rs", "");
     let again = "to start again:\n  cargo bisect-opt ";
     for (words, stage) in [
-        (&["test", "-q", "--", "x y"][..], "interrupted before any run: nothing was recorded, and the results"),
+        (
+            &["test", "-q", "--", "x y"][..],
+            "interrupted before the search began: nothing was recorded, and the results",
+        ),
         (&["toggles", "-q"], "interrupted before the toggles were listed: nothing was changed"),
         (&["test", "-q", "--verdict"], "interrupted before the run was judged: this version is neither good nor bad"),
     ] {

@@ -39,10 +39,8 @@ fn the_stop_gap_for_a_crate_is_one() {
 fn the_time_is_that_of_all_searches() {
     let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());
     let finished = search(&fixture, &scratch, None, &["--level=passes", "--json"]);
-    finished.expect_message(&[
-        "functions are not searched, only crates and passes, which need no bisect-rustc: bisect-rustc was not found. \
-         To install it: `rustup toolchain install 1.96.0 -c rustc-dev && RUSTC_BOOTSTRAP=1 cargo ",
-    ]);
+    finished.expect_message(&["functions are not searched, but passes are: bisect-rustc was not found. \
+         To install it: `rustup toolchain install 1.96.0 -c rustc-dev && RUSTC_BOOTSTRAP=1 cargo "]);
     let end = &finished.events_of("end")[0];
     let modified = |path: &str| fs::metadata(scratch.dir().join("out").join(path)).unwrap().modified().unwrap();
     let last = format!("runs/{:04}.log", end["runs"].as_u64().unwrap());

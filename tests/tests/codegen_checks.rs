@@ -21,12 +21,12 @@ fn expect_check(test: &str, culprit: &str, line: &str, answer: &[&str]) {
     let finished = search(&fixture, &["--json", "--test", test], 0);
     assert_eq!(finished.culprits(), [[format!("{culprit} 0.1.0")]], "{finished}");
     finished.expect_message(&[
-        "it fails with opt-level=0 in every crate as well. What else the dev profile checks is tried: \
+        "the target also fails with opt-level=0 in every crate. Next, with the checks of the dev profile: \
          debug-assertions=true overflow-checks=true",
         "with debug-assertions=true opt-level=0 overflow-checks=true in every crate ",
         "and fewer settings are not enough: crates are searched with --good",
-        "functions and passes are left out: ",
-        "is set for a whole crate, and decides before the crate is optimized",
+        "functions and passes are not searched: ",
+        "to pass, which applies to whole crates",
     ]);
     let end = &finished.events_of("end")[0];
     let said = end["answers"][0].to_string();
@@ -49,9 +49,9 @@ fn an_assertion_with_an_effect_is_found() {
     let line = line_of(Fixture::new("toll").dir(), "gates/src/lib.rs", "// culprit: effect");
     let place = format!("code under `cfg(debug_assertions)`: gates/src/lib.rs:{line}");
     let answer = [
-        "passes with `debug-assertions` on in crate `gates`: without them, `debug_assert!` evaluates nothing",
+        "`debug-assertions` on in crate `gates`: without them, `debug_assert!` evaluates nothing",
         "look in `gates` for a `debug_assert!` with a side effect",
-        "let an assertion only read",
+        "move the side effect out of the assertion",
         &place,
     ];
     expect_check("opens", "gates", "debug-assertions = true", &answer);
@@ -60,7 +60,7 @@ fn an_assertion_with_an_effect_is_found() {
 #[test]
 fn an_overflow_that_only_checks_catch_is_found() {
     let answer = [
-        "passes with `overflow-checks` on in crate `meter`: without them, an arithmetic overflow wraps",
+        "`overflow-checks` on in crate `meter`: without them, an arithmetic overflow wraps",
         "an arithmetic overflow in `meter`, or in inlined and generic code that is compiled there, wraps in release",
         "the panic with overflow-checks names the line",
     ];
@@ -88,11 +88,12 @@ fn an_assertion_from_a_macro_is_found() {
     fixture.write("gates/Cargo.toml", &format!("{manifest}[dependencies]\nnotice = {{ path = \"../notice\" }}\n"));
     fs::remove_file(fixture.dir().join("app/tests/shows.rs")).unwrap();
     let finished = search(&fixture, &["--test=opens", "--level=crates"], 0);
-    for words in ["crate     gates 0.1.0", "its source has neither, so a macro of another crate may expand to it"] {
+    for words in ["crate     gates 0.1.0", "the source contains neither, so a macro of another crate may expand to one"]
+    {
         assert!(finished.stdout.contains(words), "{words}\n{finished}");
     }
     // With `--level=crates`, nothing else was asked for.
-    assert!(!finished.stderr.contains("functions and passes are left out"), "{finished}");
+    assert!(!finished.stderr.contains("functions and passes are not searched"), "{finished}");
 }
 
 /// Each of the three tests has a culprit and a check of its own, and a fourth one fails in the dev profile as well.
@@ -113,11 +114,10 @@ fn each_of_several_tests_has_its_own_check() {
     let expected = [("gates", "debug-assertions"), ("meter", "overflow-checks"), ("notice", "debug-assertions")];
     for (name, check) in expected {
         let answer = answers.iter().find(|answer| text(answer).contains(&format!("{name} 0.1.0"))).unwrap();
-        let less =
-            format!("less than the workaround above is enough here: [profile.release.package.{name}] {check} = true");
+        let less = format!("a smaller one repairs this culprit: [profile.release.package.{name}] {check} = true");
         assert!(text(answer).contains(&less), "{less:?} is not in {answer}");
-        let differs = answer["facts"].as_array().unwrap().iter().filter(|fact| fact["of"] == "differs");
-        assert_eq!(differs.count(), 1, "{answer}");
+        let needs = answer["facts"].as_array().unwrap().iter().filter(|fact| fact["of"] == "needs");
+        assert_eq!(needs.count(), 1, "{answer}");
     }
 }
 
@@ -125,8 +125,8 @@ fn each_of_several_tests_has_its_own_check() {
 fn a_test_that_fails_in_the_dev_profile_is_not_explained() {
     let finished = search(&Fixture::new("toll"), &["--test=never"], 1);
     finished.expect_message(&[
-        "it fails with debug-assertions=true opt-level=0 overflow-checks=true in every crate as well",
-        "check that it passes without --release. If it does, something else of the dev profile decides",
+        "the target also fails with debug-assertions=true opt-level=0 overflow-checks=true in every crate",
+        "check that it passes without --release. If it does, another setting of the dev profile decides",
         "copy its keys to [profile.release] one by one",
     ]);
 }
@@ -144,11 +144,11 @@ fn checks_are_those_of_the_users_dev_profile() {
 
     with("profile.dev.package.gates.debug-assertions = false");
     let finished = search(&fixture, &["--test=opens"], 1);
-    finished.expect_message(&["is tried: debug-assertions=true overflow-checks=true"]);
+    finished.expect_message(&["the checks of the dev profile: debug-assertions=true overflow-checks=true"]);
 
     with("profile.dev.overflow-checks = false\nprofile.slow.inherits = 'release'");
     let finished = search(&fixture, &["--test=opens", "--profile=slow", "--json"], 0);
-    finished.expect_message(&["What else the dev profile checks is tried: debug-assertions=true\n"]);
+    finished.expect_message(&["Next, with the checks of the dev profile: debug-assertions=true\n"]);
     let stop_gap = &finished.events_of("found")[0]["stop_gap"]["text"];
     assert_eq!(stop_gap, "[profile.slow.package.gates]\ndebug-assertions = true");
 }
@@ -170,6 +170,15 @@ fn a_package_keeps_its_own_check() {
     }
 }
 
+/// If only flags are bad, the good side has no settings of its own.
+#[test]
+fn checks_are_tried_beside_flags() {
+    let finished = search(&Fixture::new("toll"), &["--test=opens", "--bad=-Ccodegen-units=1"], 0);
+    let words =
+        "the target also fails without the flags of --bad in every crate. Next, with the checks of the dev profile";
+    finished.expect_message(&[words]);
+}
+
 #[test]
 fn the_limit_of_runs_counts_for_experiments_too() {
     let fixture = Fixture::new("toll");
@@ -188,9 +197,11 @@ fn checks_by_hand_end_at_crates() {
         &["--good", "debug-assertions=true overflow-checks=true"],
     ] {
         let finished = search(&fixture, &[words, &["--test=opens"]].concat(), 0);
-        finished.expect_message(&["functions and passes are left out: debug-assertions or overflow-checks is set"]);
+        finished.expect_message(&[
+            "functions and passes are not searched: the target needs debug-assertions or overflow-checks to pass",
+        ]);
         assert!(!finished.stderr.contains("bisecting LLVM passes"), "{finished}");
-        assert!(!finished.stderr.contains("is tried"), "{finished}");
+        assert!(!finished.stderr.contains("Next, with the checks"), "{finished}");
         let advice = "look in `gates` for a `debug_assert!` with a side effect";
         assert!(finished.stdout.contains(advice), "{finished}");
     }
@@ -224,7 +235,7 @@ fn tests_that_fail_either_way_get_a_hint() {
     fixture.write("app/tests/never.rs", "#[test]\nfn it_never_passes() {\n    panic!();\n}\n");
     let finished = search(&fixture, &["--level=crates", "--json"], 0);
     assert_eq!(finished.culprits(), [["app 0.1.0"]], "{finished}");
-    finished.expect_message(&["If they pass in the dev profile, search them alone, by their names"]);
+    finished.expect_message(&["this fails: it_never_passes. If it passes in the dev profile, search it alone"]);
 }
 
 #[test]
@@ -237,5 +248,5 @@ fn a_build_that_fails_without_debug_assertions_is_searched() {
     let finished = run(command.arg("--out").arg(scratch.dir().join("out"))).expect_status(0);
     assert_eq!(finished.culprits(), [["notice 0.1.0"]], "{finished}");
     let answer = finished.events_of("end")[0]["answers"].to_string();
-    assert!(answer.contains("passes with `debug-assertions` on in crate `notice`"), "{answer}");
+    assert!(answer.contains("`debug-assertions` on in crate `notice`"), "{answer}");
 }

@@ -125,9 +125,9 @@ fn the_decisive_one_of_several_culprits_is_named() {
     let all = [["fn net@src/lib.rs:6"], ["fn more@src/lib.rs:10"], ["fn tax@src/lib.rs:14"]];
     assert_eq!(names(&finished), all, "{finished}");
     let end = finished.events_of("end").remove(0);
-    finished.expect_message(&["without culprit 2 alone", "without culprit 3 alone"]);
-    let words = "it also passes without culprit 3 alone, so culprits 1 and 2 fail only where other parts of the new version \
-                 are missing";
+    finished.expect_message(&["with everything except culprit 2", "with everything except culprit 3"]);
+    let words = "the new version passes if only culprit 3 is undone, so culprits 1 and 2 make the target fail only in \
+                 mixtures of both versions";
     assert!(end["message"].as_str().unwrap().ends_with(words), "{end}");
     // Two bugs: undoing one of them is not enough.
     library(&place, &code(21, 6, 5));

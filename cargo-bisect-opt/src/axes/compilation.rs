@@ -118,7 +118,7 @@ impl Compilation {
         Self { settings, ..self.clone() }
     }
 
-    /// Returns the same compilation, with other good options: the target needs all of them to pass. `exceptions` are
+    /// Returns the same compilation, with other good options: no smaller set of them gave the same result. `exceptions` are
     /// the keys of packages that have other values.
     pub(crate) fn with_good(&self, good: Settings, exceptions: BTreeMap<ChangeId, BTreeMap<String, String>>) -> Self {
         let contrast = Contrast { good, is_minimal: true, ..self.contrast.clone() };

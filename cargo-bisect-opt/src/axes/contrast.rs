@@ -20,7 +20,7 @@ pub(crate) struct Contrast {
     pub(crate) good: Settings,
     /// The options for a crate whose change is enabled.
     pub(crate) bad: Settings,
-    /// Set if the target is known to need all of the good options to pass.
+    /// Set if no smaller set of the good options gave the same result.
     pub(crate) is_minimal: bool,
 }
 
@@ -74,7 +74,7 @@ impl Contrast {
         if good == bad { Err(SettingsError::Same) } else { Ok(Self { good, bad, is_minimal: false }) }
     }
 
-    /// Returns those of the [`CHECKS`] that differ.
+    /// Returns those of the [`CHECKS`] that the two options set differently, or that only one of them sets.
     pub(crate) fn checks(&self) -> impl Iterator<Item = &'static str> {
         let value = |settings: &Settings, key| settings.keys.get(key).cloned();
         CHECKS.into_iter().filter(move |&key| value(&self.good, key) != value(&self.bad, key))

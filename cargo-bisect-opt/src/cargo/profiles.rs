@@ -23,7 +23,8 @@ pub(crate) const CHECKS: [&str; 2] = ["debug-assertions", "overflow-checks"];
 pub(crate) struct Profiles {
     /// The tables of each file or argument, in descending precedence.
     sources: Vec<Table>,
-    /// The number of the first tables that are arguments. They precede environment variables, which precede files.
+    /// The number of tables, at the beginning, that come from `--config`. They precede environment variables, which precede
+    /// files.
     arguments: usize,
 }
 
@@ -64,7 +65,8 @@ impl Profiles {
         lto.next().unwrap_or(false)
     }
 
-    /// Returns whether a profile enables one of the [`CHECKS`] in a package, which has this name in profiles.
+    /// Returns whether a profile enables one of the [`CHECKS`] in a package, which has this name in profiles and is one of
+    /// the workspace or not.
     pub(crate) fn has_check(
         &self,
         profile: &str,

@@ -11,7 +11,8 @@ const UNANNOTATED: &str = "  \
   --commits=GOOD..BAD  which commit was the first bad one
   --deps[=OLD]         which updates in Cargo.lock
   --features-of=PKG    which features of a package
-  --codegen            which functions and passes, if only an optimized build fails
+  --codegen            which crate, function and pass, if only the release build fails
+  --edition=EDITION    which expressions, if it fails in one edition only
   --victim[=TEST]      which other tests make a test fail (with `test` only)";
 
 /// The toggles to search.
@@ -32,8 +33,8 @@ pub(crate) enum ToggleError {
     #[error(
         "no toggle in any executable of this build, so there is nothing to switch on and off\n\
          help: these options search without any annotation:\n{UNANNOTATED}\n\
-         help: to annotate code, mark it with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")` of the crate \
-         bisect-rt: book/src/annotate.md"
+         help: to annotate code, mark it with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")`, as the \
+         documentation of the crate bisect-rt shows"
     )]
     NoToggles,
     /// All toggles are fixed, or all those with a name.

@@ -133,14 +133,13 @@ impl Drill {
         if (end.status == Exit::Found || is_limited) && (self.depth > Depth::Crates || by_checks) {
             let driver = if by_checks { None } else { Some(self.driver()) };
             if let Some(Err(error)) = &driver {
-                let text =
-                    format!("functions are not searched, only crates and passes, which need no bisect-rustc: {error}");
-                lab.emit(&Event::Note(&text))?;
+                let rest = if self.depth == Depth::Passes { ", but passes are" } else { "" };
+                lab.emit(&Event::Note(&format!("functions are not searched{rest}: {error}")))?;
             }
             if by_checks && self.depth > Depth::Crates {
                 let checks: Vec<_> = compilation.contrast.checks().collect();
                 lab.emit(&Event::Note(&format!(
-                    "functions and passes are left out: {} is set for a whole crate, and decides before the crate is optimized",
+                    "functions and passes are not searched: the target needs {} to pass, which applies to whole crates",
                     checks.join(" or ")
                 )))?;
             }

@@ -115,8 +115,7 @@ impl CommandError {
         }
     }
 
-    /// Returns the message for the user of a command, which `stage` describes: the stage that an interruption precedes, and
-    /// its consequence.
+    /// Returns the message to show. `stage` completes "interrupted before …".
     pub(super) fn message(&self, stage: &str, words: &[OsString]) -> String {
         if self.exit() != Exit::Interrupted {
             return self.to_string();

@@ -118,7 +118,7 @@ fn bisect_opt() -> CommandStatus {
     let stage = match &cli.command {
         _ if is_verdict => "the run was judged: this version is neither good nor bad so far",
         Command::Toggles(_) => "the toggles were listed: nothing was changed, and cargo keeps what it built",
-        _ => "any run: nothing was recorded, and the results of an earlier search are as they were",
+        _ => "the search began: nothing was recorded, and the results of an earlier search are as they were",
     };
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),

@@ -137,8 +137,8 @@ pub(crate) struct CodegenArgs {
     pub(crate) codegen: bool,
     /// Options for crates assumed to be good [default: opt-level=0]
     ///
-    /// They are `KEY=VALUE` of the profile, or flags of rustc. Separate several by commas or spaces, or repeat the
-    /// option. If the target fails with the default in all crates, debug-assertions and overflow-checks are tried as the
+    /// They are `KEY=VALUE` of the profile, separated by commas or spaces, and flags of rustc: all from the first word
+    /// with `-` on. The option can be repeated. If the target fails with the default in all crates, debug-assertions and overflow-checks are tried as the
     /// dev profile has them.
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) good: Vec<String>,
@@ -307,7 +307,7 @@ pub(crate) struct ShowArgs {
     /// The defaults of options in use.
     #[arg(skip)]
     pub(crate) defaults: AppliedDefaults,
-    /// Set if live lines are shown always, or never.
+    /// `Some(true)`: live lines are shown also in CI, if the terminal can move its cursor. `Some(false)`: they are never.
     #[arg(skip)]
     pub(crate) has_live_lines: Option<bool>,
     /// The maximum width of live lines.

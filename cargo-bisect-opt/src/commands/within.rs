@@ -93,7 +93,7 @@ fn decisive<T: Beside>(lab: &mut Lab<'_>, target: &mut T, found: &[Named]) -> io
     }
     let (mut decisive, mut others) = (Vec::new(), Vec::new());
     for (index, named) in found.iter().enumerate() {
-        // Without the first one, the search has made such a run, which failed: otherwise there was no second one.
+        // The search has already run without the first one, and that failed: otherwise it would have ended.
         let passes = index > 0 && {
             if lab.is_at_limit() {
                 return Ok(None);
@@ -106,11 +106,11 @@ fn decisive<T: Beside>(lab: &mut Lab<'_>, target: &mut T, found: &[Named]) -> io
         if passes { &mut decisive } else { &mut others }.push(named.found.set.to_string());
     }
     let words = || {
-        let fail = if others.len() == 1 { "culprit {} fails" } else { "culprits {} fail" };
+        let make = if others.len() == 1 { "culprit {} makes" } else { "culprits {} make" };
         format!(
-            "it also passes without culprit {} alone, so {} only where other parts of the new version are missing",
+            "the new version passes if only culprit {} is undone, so {} the target fail only in mixtures of both versions",
             decisive.join(" or "),
-            fail.replace("{}", &listed(others)),
+            make.replace("{}", &listed(others)),
         )
     };
     Ok((!decisive.is_empty()).then(words))

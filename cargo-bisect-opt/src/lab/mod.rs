@@ -216,7 +216,7 @@ impl Lab<'_> {
     ) -> io::Result<Result<RunResult, RunError>> {
         let order = target.order();
         let excluded = culprit.changes.iter().map(|&id| order.rank(id)).collect();
-        let subject = format!("without culprit {} alone", culprit.found.set);
+        let subject = format!("with everything except culprit {}", culprit.found.set);
         self.try_selection(target, Question::AllButFound, Selection { excluded, ..Selection::all() }, Some(subject))
     }
 

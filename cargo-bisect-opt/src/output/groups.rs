@@ -67,7 +67,7 @@ fn are_same(a: &[RecordedChange], b: &[RecordedChange]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
-/// Returns what culprits are and where, each only once, with the number of culprits there: the most frequent first.
+/// Returns each distinct place with its number of culprits, the most frequent first.
 pub(crate) fn places(culprits: &[&RecordedCulprit]) -> Vec<(usize, String)> {
     let mut places: Vec<(usize, String)> = Vec::new();
     for place in culprits.iter().map(|found| changes_one_line(found)) {

@@ -30,8 +30,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// Marks truncated text.
 const CUT: &str = "…";
 
-/// Returns true if live lines are wanted: on a terminal that can move its cursor, and not where a service records the
-/// screen, unless the user wants them always or never.
+/// Returns true if live lines are wanted: on a terminal that can move its cursor, and if the user has decided nothing, not
+/// where a service records the screen.
 pub(crate) fn are_wanted(always: Option<bool>) -> bool {
     let is = |name: &str, value: &str| env::var_os(name).is_some_and(|set| set == value);
     let can_move = terminal::is_terminal() && !is("TERM", "dumb");

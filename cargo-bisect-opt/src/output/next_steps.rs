@@ -145,8 +145,8 @@ impl NextSteps {
         of(&self.words).or_else(|| of(&self.defaults))?.parse().ok()
     }
 
-    /// Returns the words of the command with others in place of one of its options; `None` if it does not have it. They
-    /// replace a default by standing on the command line.
+    /// Returns the words of the command with others in place of one of its options; `None` if it does not have it. An
+    /// option on the command line overrides its default.
     fn with(&self, name: &str, replacement: &[String]) -> Option<Vec<String>> {
         let (at, length) = position(&self.words, name).or_else(|| self.has(name).then_some((1, 0)))?;
         let mut words = self.words.clone();

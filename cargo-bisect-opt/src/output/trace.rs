@@ -207,7 +207,7 @@ impl Trace {
             "fail" => (BAD, "FAIL"),
             _ => (ODD, "unresolved"),
         };
-        // A run outside a search is about no changes.
+        // A run outside a search has no changes to count.
         let reported = self.terms.reported.filter(|_| trial.matches + trial.context.of > 0);
         let reported = reported.map(|reported| format!("{} {reported}", trial.matches));
         // Of several answers of one run, the first has its time. What was not started took none.

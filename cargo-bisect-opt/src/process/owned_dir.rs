@@ -60,8 +60,8 @@ impl OwnedDir {
             match File::open(entry.path().join(LOCK)) {
                 Ok(lock) if lock.try_lock().is_ok() => drop(remove_owned(&entry.path())),
                 Ok(_) => {}
-                // Without the file it is being made or deleted, the process that did so was killed, or it belongs to
-                // another program. Only an empty one is deleted: if it is being made, another one is made instead.
+                // There is no lock file: a process is making or deleting the directory, was killed meanwhile, or is
+                // another program. Only an empty directory is deleted; its maker then makes another one.
                 Err(_) => drop(std::fs::remove_dir(entry.path())),
             }
         }

@@ -12,6 +12,8 @@ use crate::{
 
 /// The maximum number of lines of a hunk in an answer.
 const SHOWN: usize = 60;
+/// The maximum number of lines of all hunks together that it needs to compile; of more, only the names are shown.
+const SHOWN_OF_NEEDED: usize = 20;
 
 /// Returns the patch from some files to others, as git writes it.
 ///
@@ -44,9 +46,12 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
         lines.extend(lines_of(patch, part));
     }
     // Without these it does not compile, so they may be as much to blame.
-    for part in needed.iter().map(|&part| &all[part]) {
-        lines.push(format!("needed to compile: {}", label(patch, part)));
-        lines.extend(lines_of(patch, part));
+    let of_needed = |&part: &usize| (label(patch, &all[part]), lines_of(patch, &all[part]));
+    let needed: Vec<_> = needed.iter().map(of_needed).collect();
+    let are_shown = needed.iter().map(|(_, lines)| lines.len()).sum::<usize>() <= SHOWN_OF_NEEDED;
+    for (label, of_part) in needed {
+        lines.push(format!("needed to compile: {label}"));
+        lines.extend(of_part.into_iter().filter(|_| are_shown));
     }
     let mut details: Vec<_> = lines.iter().take(SHOWN).cloned().collect();
     if lines.len() > SHOWN {

@@ -38,7 +38,7 @@ pub(super) struct Decisive<'a> {
 }
 
 impl<'a> Decisive<'a> {
-    /// Returns those of the checks `keys` that differ between the good and the bad options of these packages.
+    /// Returns those of the checks `keys` whose value in these packages is known.
     pub(super) fn among(
         keys: impl IntoIterator<Item = &'static str>,
         compilation: &Compilation,
@@ -73,8 +73,8 @@ impl<'a> Decisive<'a> {
             }
         };
         let krate = if self.packages.len() == 1 { "crate" } else { "crates" };
-        let text = format!("passes with `{}` {on} in {krate} {}: {why}", self.key, self.names());
-        Fact { of: "differs", text }
+        let text = format!("`{}` {on} in {krate} {}: {why}", self.key, self.names());
+        Fact { of: "needs", text }
     }
 
     /// Returns the advice. `root` is the directory of the workspace; `is_test` is set if tests are run.
@@ -84,7 +84,7 @@ impl<'a> Decisive<'a> {
             (CheckKind::Assertions, _) => {
                 let places = self.places(root);
                 let places = if places.is_empty() {
-                    "its source has neither, so a macro of another crate may expand to it".to_owned()
+                    "the source contains neither, so a macro of another crate may expand to one".to_owned()
                 } else {
                     units::listed(places)
                 };
@@ -93,8 +93,8 @@ impl<'a> Decisive<'a> {
                      `cfg(debug_assertions)`: {places}"
                 )];
                 if self.passes_with {
-                    let remedy = "let an assertion only read: `let is_new = set.insert(x); debug_assert!(is_new);`. What must \
-                                  hold in release as well is an `assert!`";
+                    let remedy = "move the side effect out of the assertion: `let is_new = set.insert(x); \
+                                  debug_assert!(is_new);`; use `assert!` for what must hold in release, too";
                     advice.push(remedy.to_owned());
                 }
                 advice
@@ -161,7 +161,7 @@ impl Inquiry<'_> {
             if lab.try_once(&mut target)?.is_ok_and(|run| run.outcome == Outcome::Pass) {
                 let packages = self.packages();
                 if let Some(StopGap { text, .. }) = stop_gap::of_crates(&only, &packages) {
-                    let text = format!("less than the workaround above is enough here: {}", text.replace('\n', " "));
+                    let text = format!("a smaller one repairs this culprit: {}", text.replace('\n', " "));
                     self.facts.push(Fact { of: "stop-gap", text });
                 }
                 return Ok(vec![check]);

@@ -58,7 +58,7 @@ impl CrateSearch {
     }
 
     /// Searches with the options as they are. Link-time optimization optimizes everything again when a crate is linked:
-    /// this is slow, and uses the options of the crate that is linked. So the compilation may be without it.
+    /// this is slow, and uses the options of the crate that is linked. So it is off in the first search.
     fn by_optimization(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Self> {
         let project = &drill.project;
         if project.profiles().has_lto(&project.profile(), dev_side::variable) {
@@ -70,8 +70,8 @@ impl CrateSearch {
                 return Ok(done);
             }
             lab.emit(&Event::Note(
-                "without link-time optimization it passes, so once more with it. Crates are then optimized as the one that \
-                 links them is, so that this is one of the culprits",
+                "without link-time optimization it passes, so once more with it. Crates are then optimized with the options of \
+                 the one that links them, so that one is among the culprits",
             ))?;
         }
         Self::of(drill, &drill.compilation, lab)

@@ -66,25 +66,28 @@ impl DevSide<'_> {
     pub(super) fn find(&self, lab: &mut Lab<'_>) -> io::Result<GoodSide> {
         let Compilation { contrast, profile, .. } = self.compilation;
         let usual = &contrast.good;
-        let with_usual =
-            if *usual == Settings::default() { "without these options".to_owned() } else { format!("with {usual}") };
+        let with_usual = if *usual == Settings::default() {
+            "without the flags of --bad".to_owned()
+        } else {
+            format!("with {usual}")
+        };
         let checks: BTreeMap<_, _> = CHECKS.into_iter().filter_map(|key| self.dev_value(key)).collect();
         let option = if profile == "release" { "--release".to_owned() } else { format!("--profile {profile}") };
         let advice = format!(
-            "check that it passes without {option}. If it does, something else of the dev profile decides, which cannot be \
-             set for single packages (panic, lto, debug, strip): copy its keys to [profile.{profile}] one by one"
+            "check that it passes without {option}. If it does, another setting of the dev profile decides, which is not \
+             searched (panic, lto, debug, strip): copy its keys to [profile.{profile}] one by one"
         );
         if checks.is_empty() {
             let [assertions, overflow] = CHECKS;
             lab.emit(&Event::Note(&format!(
-                "it fails {with_usual} in every crate as well, and the dev profile has the same {assertions} and {overflow} \
+                "the target also fails {with_usual} in every crate, and the dev profile has the same {assertions} and {overflow} \
                  as the {profile} profile; {advice}"
             )))?;
             return Ok(GoodSide::Nothing);
         }
         let added = Settings { keys: checks.clone(), ..Settings::default() };
         lab.emit(&Event::Note(&format!(
-            "it fails {with_usual} in every crate as well. What else the dev profile checks is tried: {added}"
+            "the target also fails {with_usual} in every crate. Next, with the checks of the dev profile: {added}"
         )))?;
         let mut all = usual.clone();
         all.keys.extend(checks);
@@ -92,11 +95,11 @@ impl DevSide<'_> {
             Tried::Helps(still_failing) => still_failing,
             Tried::Stopped => return Ok(GoodSide::Stopped),
             Tried::Fails => {
-                lab.emit(&Event::Note(&format!("it fails with {all} in every crate as well; {advice}")))?;
+                lab.emit(&Event::Note(&format!("the target also fails with {all} in every crate; {advice}")))?;
                 return Ok(GoodSide::Nothing);
             }
         };
-        let passes = if still_failing.is_empty() { "it passes" } else { "fewer tests fail" };
+        let passes = if still_failing.is_empty() { "the target passes" } else { "fewer tests fail" };
         let enough = Tried::Helps(still_failing);
         for keys in smaller_sets(&all.keys, &usual.keys) {
             let settings = Settings { keys, ..usual.clone() };
@@ -196,12 +199,11 @@ fn smaller_sets(all: &BTreeMap<String, String>, usual: &BTreeMap<String, String>
 
 /// Returns a note about tests that fail in both ways, while culprits of others were found.
 pub(super) fn note_about_the_rest(failing: &BTreeSet<String>) -> String {
-    let names: Vec<_> = failing.iter().map(String::as_str).collect();
-    let those = units::plural(names.len(), "test");
+    let names = units::listed(failing.iter().cloned());
     let [assertions, overflow] = CHECKS;
     format!(
-        "{those} fail with every crate in either way. If they pass in the dev profile, search them alone, by their names: then \
-         {assertions} and {overflow} are tried, too"
+        "also with the good options in every crate, this fails: {names}. If it passes in the dev profile, search it alone, by \
+         name: {assertions} and {overflow} are then tried, too"
     )
 }
 

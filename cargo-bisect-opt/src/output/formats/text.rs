@@ -26,7 +26,7 @@ use crate::{
 
 /// The maximum number of tests that are named for a culprit.
 const MAX_TESTS: usize = 12;
-/// The minimum number of culprits whose places are counted.
+/// The minimum number of culprits of which each place is shown with their number.
 const MIN_COUNTED_CULPRITS: usize = 6;
 
 /// Renders the answer as the search has printed it, and its conclusion.

@@ -127,7 +127,7 @@ impl Knowledge {
         if is_test && !may_lack_tests && attempt.parts().all(|part| part.tests == Some(0)) {
             let command = project.command_line();
             let why = if project.names_tests() {
-                format!("no name of a test matches what is asked for{}", unmatched_name::suggested(runner))
+                format!("no test name matches the arguments{}", unmatched_name::suggested(runner))
             } else {
                 "there is none in what it builds (documentation tests are not searched: make a test of the example)"
                     .to_owned()

@@ -16,7 +16,7 @@ use crate::{
 fn a_filter_that_matches_no_test_is_an_error() {
     let mut bench = Bench::test("-p gates --lib nonesuch", &[]);
     let error = bench.try_run(&Pattern::all()).unwrap_err().to_string();
-    assert!(error.ends_with("nonesuch` runs no test: no name of a test matches what is asked for"), "{error}");
+    assert!(error.ends_with("nonesuch` runs no test: no test name matches the arguments"), "{error}");
 }
 
 #[test]
