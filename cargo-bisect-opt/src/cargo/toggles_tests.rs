@@ -161,9 +161,10 @@ fn without_toggles_there_are_other_searches() {
           --commits=GOOD..BAD  which commit was the first bad one
           --deps[=OLD]         which updates in Cargo.lock
           --features-of=PKG    which features of a package
-          --codegen            which functions and passes, if only an optimized build fails
+          --codegen            which crate, function and pass, if only the release build fails
+          --edition=EDITION    which expressions, if it fails in one edition only
           --victim[=TEST]      which other tests make a test fail (with `test` only)
-        help: to annotate code, mark it with `#[bisect_toggle("name")]` or `bisect_point!("name")` of the crate bisect-rt: book/src/annotate.md"#]]
+        help: to annotate code, mark it with `#[bisect_toggle("name")]` or `bisect_point!("name")`, as the documentation of the crate bisect-rt shows"#]]
     .assert_eq(&ToggleError::NoToggles.to_string());
 }
 

@@ -31,7 +31,7 @@ fn the_searches_without_annotation_are_options() {
     let text = crate::cargo::toggle_choice::ToggleError::NoToggles.to_string();
     let options: Vec<_> =
         text.lines().filter_map(|line| line.strip_prefix("  --")?.split(['=', '[', ' ']).next()).collect();
-    assert_eq!(options.len(), 6, "{text}");
+    assert_eq!(options.len(), 7, "{text}");
     for option in options {
         assert!(has_option("test", option), "{option}");
     }
