@@ -1,6 +1,11 @@
 //! The threads of this process, as the kernel lists them.
 
-use std::fs;
+use std::{
+    fs,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
 
 /// The other threads of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +37,33 @@ pub(crate) fn others() -> Others {
 
 /// Returns true if a thread waits, or comes to wait soon: it may have started this one just now.
 fn comes_to_wait(thread: u32) -> bool {
-    (0..MOST_CHECKS).any(|_| {
+    let waits_soon = (0..YIELDS).any(|_| {
         waits(thread) || {
-            // SAFETY: it has no preconditions.
-            unsafe { libc::sched_yield() };
+            thread::yield_now();
             false
         }
-    })
+    });
+    // On a busy machine it may get no processor for a while.
+    waits_soon
+        || !GAVE_UP.load(Relaxed) && {
+            let waits_later = (0..PAUSES).any(|_| {
+                thread::sleep(PAUSE);
+                waits(thread)
+            });
+            GAVE_UP.store(!waits_later, Relaxed);
+            waits_later
+        }
 }
 
-/// The number of checks after which a thread does not come to wait.
-const MOST_CHECKS: usize = 500;
+/// The number of checks between which other threads may run.
+const YIELDS: usize = 500;
+
+/// The number of checks after which a thread does not come to wait, each after a pause of this length.
+const PAUSES: usize = 200;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Set if a thread has not come to wait: then it is not waited for again.
+static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
 /// Returns true if a thread sleeps in the system call by which threads wait for each other.
 fn waits(thread: u32) -> bool {
@@ -66,7 +87,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "there is no such list")]
     fn another_thread_is_in_the_way() {
         let (end, ended) = channel::<()>();
-        let thread = std::thread::spawn(move || ended.recv());
+        let thread = thread::spawn(move || ended.recv());
         assert_ne!(others(), Others::None);
         drop(end);
         assert!(thread.join().unwrap().is_err());
