@@ -118,7 +118,7 @@ prop_compose! {
 }
 
 /// Returns a configuration with this number of cases, or with that of `PROPTEST_CASES`.
-fn cases(number: u32) -> ProptestConfig {
+pub(crate) fn cases(number: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: number, ..config } }
 }
