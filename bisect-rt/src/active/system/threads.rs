@@ -1,11 +1,6 @@
 //! The threads of this process, as the kernel lists them.
 
-use std::{
-    fs,
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-    thread,
-    time::Duration,
-};
+use std::fs;
 
 /// The other threads of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,33 +32,21 @@ pub(crate) fn others() -> Others {
 
 /// Returns true if a thread waits, or comes to wait soon: it may have started this one just now.
 fn comes_to_wait(thread: u32) -> bool {
-    let waits_soon = (0..YIELDS).any(|_| {
+    (0..MOST_CHECKS).any(|_| {
         waits(thread) || {
-            thread::yield_now();
+            // On a busy machine it may get no processor for a while.
+            // SAFETY: it has no preconditions.
+            unsafe { libc::usleep(PAUSE) };
             false
         }
-    });
-    // On a busy machine it may get no processor for a while.
-    waits_soon
-        || !GAVE_UP.load(Relaxed) && {
-            let waits_later = (0..PAUSES).any(|_| {
-                thread::sleep(PAUSE);
-                waits(thread)
-            });
-            GAVE_UP.store(!waits_later, Relaxed);
-            waits_later
-        }
+    })
 }
 
-/// The number of checks between which other threads may run.
-const YIELDS: usize = 500;
+/// The number of checks after which a thread does not come to wait.
+const MOST_CHECKS: usize = 300;
 
-/// The number of checks after which a thread does not come to wait, each after a pause of this length.
-const PAUSES: usize = 200;
-const PAUSE: Duration = Duration::from_millis(1);
-
-/// Set if a thread has not come to wait: then it is not waited for again.
-static GAVE_UP: AtomicBool = AtomicBool::new(false);
+/// Microseconds between two checks.
+const PAUSE: libc::useconds_t = 200;
 
 /// Returns true if a thread sleeps in the system call by which threads wait for each other.
 fn waits(thread: u32) -> bool {
@@ -87,7 +70,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "there is no such list")]
     fn another_thread_is_in_the_way() {
         let (end, ended) = channel::<()>();
-        let thread = thread::spawn(move || ended.recv());
+        let thread = std::thread::spawn(move || ended.recv());
         assert_ne!(others(), Others::None);
         drop(end);
         assert!(thread.join().unwrap().is_err());
