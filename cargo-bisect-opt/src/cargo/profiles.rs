@@ -175,6 +175,7 @@ mod tests {
             assert_eq!(has_lto(profile, given, variable), expected, "{profile} {given} {variable:?}");
         }
     }
+
     #[test]
     fn checks_follow_packages_precedence_and_inheritance() {
         let dir = tempfile::tempdir().unwrap();
@@ -205,7 +206,7 @@ mod tests {
             let variable =
                 |name: &str| variable.filter(|_| name == "CARGO_PROFILE_DEV_OVERFLOW_CHECKS").map(str::to_owned);
             let found = profiles.has_check(profile, key, package, variable);
-            assert_eq!(found, expected, "{profile} {key} {package:?} {given} {variable:?}", variable = variable("x"));
+            assert_eq!(found, expected, "{profile} {key} {package:?} {given}");
         }
     }
 }

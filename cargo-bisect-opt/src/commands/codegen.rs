@@ -131,17 +131,22 @@ impl Drill {
         );
         let by_checks = compilation.contrast.is_decided_by_checks();
         if (end.status == Exit::Found || is_limited) && (self.depth > Depth::Crates || by_checks) {
-            let driver = if by_checks { None } else { Some(self.driver()) };
-            if let Some(Err(error)) = &driver {
+            let checks: Vec<_> = compilation.contrast.checks().collect();
+            let (driver, note) = if by_checks {
+                let checks = checks.join(" or ");
+                let note = format!(
+                    "functions and passes are not searched: the target needs {checks} to pass, which applies to whole crates"
+                );
+                (None, (self.depth > Depth::Crates).then_some(note))
+            } else {
                 let rest = if self.depth == Depth::Passes { ", but passes are" } else { "" };
-                lab.emit(&Event::Note(&format!("functions are not searched{rest}: {error}")))?;
-            }
-            if by_checks && self.depth > Depth::Crates {
-                let checks: Vec<_> = compilation.contrast.checks().collect();
-                lab.emit(&Event::Note(&format!(
-                    "functions and passes are not searched: the target needs {} to pass, which applies to whole crates",
-                    checks.join(" or ")
-                )))?;
+                match self.driver() {
+                    Ok(driver) => (Some(driver), None),
+                    Err(error) => (None, Some(format!("functions are not searched{rest}: {error}"))),
+                }
+            };
+            if let Some(note) = note {
+                lab.emit(&Event::Note(&note))?;
             }
             for culprit in &found {
                 lab.parent_culprit = Some(culprit.found.set);
@@ -159,10 +164,9 @@ impl Drill {
                     tests: &culprit.found.tests,
                     facts: Vec::new(),
                     files: Vec::new(),
-                    checks: compilation.contrast.checks().collect(),
+                    checks: checks.clone(),
                 };
-                let answer =
-                    inquiry.explain(lab, culprit.found.set, driver.as_ref().and_then(|driver| driver.as_ref().ok()))?;
+                let answer = inquiry.explain(lab, culprit.found.set, driver.as_ref())?;
                 if lab.interrupt.requested() {
                     end.status = Exit::Interrupted;
                     break;

@@ -138,8 +138,8 @@ pub(crate) struct CodegenArgs {
     /// Options for crates assumed to be good [default: opt-level=0]
     ///
     /// They are `KEY=VALUE` of the profile, separated by commas or spaces, and flags of rustc: all from the first word
-    /// with `-` on. The option can be repeated. If the target fails with the default in all crates, debug-assertions and overflow-checks are tried as the
-    /// dev profile has them.
+    /// with `-` on. The option can be repeated. If the target fails with the default in all crates, debug-assertions and
+    /// overflow-checks are tried as the dev profile has them.
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) good: Vec<String>,
     /// Options for crates that may break the target

@@ -210,7 +210,7 @@ impl Trace {
         // A run outside a search has no changes to count.
         let reported = self.terms.reported.filter(|_| trial.matches + trial.context.of > 0);
         let reported = reported.map(|reported| format!("{} {reported}", trial.matches));
-        // Of several answers of one run, the first has its time. What was not started took none.
+        // Only the first of several answers of one run has a time. A run that was not started has none.
         let time = (!trial.duration.is_zero()).then(|| seconds(trial.duration));
         let reason = Some(trial.reason.clone()).filter(|reason| !reason.is_empty());
         let facts: Vec<_> = reported.into_iter().chain(time).chain(reason).collect();

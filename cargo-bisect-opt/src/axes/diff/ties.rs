@@ -131,7 +131,7 @@ impl<'a> Ties<'a> {
             let range = &order[low..high];
             let found = if hard.contains(&low) { None } else { self.near_middle(range, &before, &mut check)? };
             match &found {
-                // What the errors moved.
+                // The units that the errors moved are doubtful.
                 Some(pieces) => {
                     let half = range.len() / 2;
                     let is_moved = |(place, unit): (usize, &usize)| (place < half) != pieces[0].parts.contains(unit);
