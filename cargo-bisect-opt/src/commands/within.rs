@@ -61,7 +61,8 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             let noise = if culprit.found.noise.is_none() { Noise::Refused } else { lab.options.noise };
             let noise = mem::replace(&mut lab.options.noise, noise);
             let inner = lab.search(&mut inside);
-            lab.options.noise = noise;
+            // What follows counts the runs of all searches.
+            (lab.options.noise, lab.options.max_runs) = (noise, most);
             let inner = inner?;
             if let Some(words) = decisive(lab, &mut inside, &inner.found)? {
                 lab.emit(&Event::Note(&words))?;
