@@ -32,8 +32,8 @@ fn one_step_is_found() {
     // The bound is log2 of 64 steps, plus every change, none, exactly the culprit, and the rest; the end may need one
     // more.
     assert!(number(&finished, "trials") <= 6 + 5, "{finished}");
-    // The search makes five more runs to detect a flaky target, and one to get the text of the culprit.
-    assert_eq!(number(&finished, "runs"), number(&finished, "trials") + 5 + 1);
+    // The search makes four more runs to detect a flaky target, and one to get the text of the culprit.
+    assert_eq!(number(&finished, "runs"), number(&finished, "trials") + 4 + 1);
     assert_eq!(number(&finished, "trials"), finished.events_of("trial").len() as u64);
 }
 
@@ -160,7 +160,7 @@ fn count_makes_several_runs_of_each_trial() {
     let finished = search(&["--count", "3"], &["--fails-when=12"]).expect_status(0);
     assert!(finished.events_of("trial").iter().all(|trial| trial["runs"] == 3), "{finished}");
     // Single runs are added: five that check if the target is reliable, and one that gets the text of the culprit.
-    assert_eq!(number(&finished, "runs"), 3 * number(&finished, "trials") + 5 + 1);
+    assert_eq!(number(&finished, "runs"), 3 * number(&finished, "trials") + 4 + 1);
 }
 
 #[test]

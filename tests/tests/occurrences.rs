@@ -21,10 +21,10 @@ fn the_call_is_found_among_sixty_thousand() {
     let words = ["test", "--json", "--when", "--toggle=line", "--", "a_long_day"];
     let finished = run(&mut fixture.driver(words)).expect_status(0);
     assert_eq!(decisions(&finished), ["the 48,213th call, in thread tests::a_long_day"]);
-    // The numbers 1, 2, 4, …; then log2 N + 1 + 4, and the five checks.
+    // The numbers 1, 2, 4, …; then log2 N + 1 + 4, and the four checks.
     let end = &finished.events_of("end")[0];
-    let (runs, of_when) = (end["runs"].as_u64().unwrap(), 17 + (16 + 1 + 4) + 5);
-    assert!(runs <= of_when + 4 + 5 + 2, "{finished}");
+    let (runs, of_when) = (end["runs"].as_u64().unwrap(), 17 + (16 + 1 + 4) + 4);
+    assert!(runs <= of_when + 4 + 4 + 2, "{finished}");
     assert_eq!(end["sets"], 1, "{finished}");
     let found = &finished.events_of("found")[1];
     let line = found["reproduce"].as_str().unwrap();

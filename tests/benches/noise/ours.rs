@@ -135,7 +135,14 @@ pub(crate) fn calibration(all: &[Changes], rows: &[[One; 3]]) {
     println!(
         "The same searches with less confidence asked for: right, and mean runs until the change is\n\
          confirmed. Where rates are far apart, answers are right more often than asked for: the proof of the\n\
-         change takes more runs than the choice among the changes.\n"
+         change takes more runs than the choice among the changes.\n\n\
+         Why fewer runs are not enough. A search that names a change as soon as it has a probability c among\n\
+         N changes has seen about log2 N bits that this change matters, and not that nothing matters. The\n\
+         probability that it names this change although nothing matters is the mean of 2^-bits over such\n\
+         searches (a change of measure), so the sum over N changes is near 1. At most 1 - c is allowed, which\n\
+         takes log2 1/(1 - c) more bits. The cheapest runs that give them, of the change alone and of all others,\n\
+         also compare the change with every other one. After them the error of the choice is about (1 - c)^2:\n\
+         1% for 0.9. Only where rates are near is the error larger, because the rates are not known well.\n"
     );
     println!("| changes | p1, p0 | 0.9: right | runs | 0.95: right | runs | 0.99: right | runs |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|");

@@ -11,7 +11,7 @@ use crate::search::posterior::Rate;
 pub enum Noise {
     /// Each run is believed. A contradiction ends the search: [`Inconsistency`](super::verdict::Inconsistency).
     Refused,
-    /// Each run is believed. Extra runs check this: five before the first culprit of one change, three before each
+    /// Each run is believed. Extra runs check this: four before the first culprit of one change, three before each
     /// further one, more if several trials may be in flight; two before
     /// [`NoDifference`](super::verdict::Verdict::NoDifference). Before a set of several changes is named, runs without
     /// each of its changes show that it is minimal. The [seed](super::Options::seed) decides which runs these are.
