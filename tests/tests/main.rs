@@ -70,6 +70,7 @@ mod stacks;
 mod target_dir;
 mod temporary;
 mod trace;
+mod unmade_trees;
 mod unsteady;
 mod verdict;
 mod victim;
