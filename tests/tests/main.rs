@@ -11,6 +11,7 @@ mod codegen_answer;
 mod codegen_checks;
 mod codegen_input;
 mod codegen_lto;
+mod codegen_passes;
 mod codegen_rebuilds;
 mod codegen_unresolved;
 mod commits;
