@@ -128,6 +128,7 @@ fn a_commit_without_the_test_is_not_tested() {
     let package = Package::new(&(0..=6).map(with_test).collect::<Vec<_>>());
     let finished = package.search("test", &["--lib"]).expect_status(5);
     assert_eq!(found_commits(&finished), [package.hashes(&[1, 2, 3, 4])], "{finished}");
+    finished.expect_message(&["the test is not there"]);
     let finished = package.search("test", &["priced"]).expect_status(3);
     finished.expect_message(&["with every change disabled"]);
 }
@@ -165,4 +166,18 @@ fn options_that_contradict_it_are_refused() {
     let manifest = package.dir().canonicalize().unwrap().join("Cargo.toml");
     let words = ["test", "--commits", "HEAD~1..", "--manifest-path", manifest.to_str().unwrap()];
     run(&mut package.command(&words)).expect_status(2).expect_message(&["give a path relative to"]);
+}
+
+#[test]
+fn a_commit_without_one_of_two_tests_is_not_tested_for_it() {
+    // Both fail from 4 on, and one does not exist from 1 to 3.
+    let two_tests = |number: usize| {
+        let one = if (1..4).contains(&number) { "" } else { "#[test] fn named() { assert_eq!(price(1), 2); }" };
+        let factor = if number >= 4 { 3 } else { 2 };
+        let other = "#[test] fn priced() { assert_eq!(price(2), 4); }";
+        source(number, &format!("pub fn price(n: u32) -> u32 {{ n * {factor} }}\n{one}\n{other}\n"))
+    };
+    let package = Package::new(&(0..=5).map(two_tests).collect::<Vec<_>>());
+    let finished = package.search("test", &["--lib", "--per-test=always"]).expect_status(5);
+    finished.expect_message(&["it is not there with these changes"]);
 }

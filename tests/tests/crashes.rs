@@ -1,6 +1,8 @@
 //! Tests that end their process by a signal: the answer names them, and nothing else is repeated.
 #![cfg(unix)]
 
+use std::fs;
+
 use bisect_tests::harness::{Finished, Fixture, Scratch, line_of, run};
 
 fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Finished {
@@ -74,4 +76,17 @@ fn where_a_test_crashes_only_after_another_the_executable_is_what_fails() {
     let (fixture, scratch) = (Fixture::new("ruin"), Scratch::new());
     let finished = search(&fixture, &scratch, &["--", "--test-threads=1", "digger"]).expect_status(0);
     assert_eq!(answers(&finished), [answer("floor", &[])], "{finished}");
+}
+
+#[test]
+fn tests_that_crash_only_together_are_left_out_after_one_that_crashes_alone() {
+    let (fixture, scratch) = (Fixture::new("ruin"), Scratch::new());
+    let source = fs::read_to_string(fixture.dir().join("src/lib.rs")).unwrap();
+    let early = "#[cfg(test)]\nmod early {\n#[test]\nfn house_stands() { super::stand() }\n}\n";
+    fixture.write("src/lib.rs", &(source + early));
+    let finished = search(&fixture, &scratch, &["--", "--test-threads=1", "early", "digger"]).expect_status(0);
+    assert_eq!(answers(&finished), [(vec!["beams".to_owned()], vec!["early::house_stands".to_owned()])], "{finished}");
+    finished.expect_message(&[
+        "left out, because they crash the process, but none of them alone does: tests::digger_digs, tests::digger_steps",
+    ]);
 }

@@ -67,10 +67,15 @@ impl Registry {
 
     /// Adds a version of `glyph`, whose function returns a value.
     pub(crate) fn release(&self, version: &str, value: bool) {
+        self.release_of_edition(version, value, "2021");
+    }
+
+    /// Adds a version of `glyph` of this edition.
+    fn release_of_edition(&self, version: &str, value: bool, edition: &str) {
         let stem = format!("glyph-{version}");
         let dir = self.root.join(&stem);
         fs::create_dir_all(dir.join("src")).unwrap();
-        let manifest = format!("[package]\nname = \"glyph\"\nversion = \"{version}\"\nedition = \"2021\"\n");
+        let manifest = format!("[package]\nname = \"glyph\"\nversion = \"{version}\"\nedition = \"{edition}\"\n");
         fs::write(dir.join("Cargo.toml"), manifest).unwrap();
         fs::write(dir.join("src/lib.rs"), format!("pub fn v() -> bool {{ {value} }}\n")).unwrap();
         let script = "tar czf \"$0.crate\" \"$0\" && cat \"$0.crate\" | { sha256sum || shasum -a 256; } 2>/dev/null";
@@ -88,10 +93,15 @@ impl Registry {
     /// Updates the lock file of a shop, and downloads its packages.
     pub(crate) fn fetch(&self, shop: &Shop) {
         for words in [&["fetch"][..], &["update", "glyph"], &["fetch"]] {
-            let mut command = scrubbed(&cargo(), &shop.dir());
-            command.args(words).env("CARGO_HOME", &self.home).env("CARGO_NET_OFFLINE", "false");
-            let _ = run(&mut command).expect_status(0);
+            let _ = run(&mut self.cargo(shop, words)).expect_status(0);
         }
+    }
+
+    /// Returns a command of cargo that may use the network.
+    fn cargo(&self, shop: &Shop, words: &[&str]) -> Command {
+        let mut command = scrubbed(&cargo(), &shop.dir());
+        command.args(words).env("CARGO_HOME", &self.home).env("CARGO_NET_OFFLINE", "false");
+        command
     }
 
     /// Returns a search that may use the network, and whose network would lead here.
@@ -128,4 +138,36 @@ fn the_first_bad_version_in_an_alternative_registry_is_found() {
     }
     let finished = run(&mut registry.search(&shop, &["test", "--json", "--deps=versions"])).expect_status(0);
     assert_eq!(found(&finished), [["glyph 1.0.0 -> 1.0.3"], ["glyph 1.0.1 -> 1.0.2"]]);
+}
+
+#[test]
+fn versions_that_are_not_on_this_machine_are_named() {
+    let (registry, shop) = Registry::with_shop();
+    for (version, value) in [("1.0.1", true), ("1.0.2", true), ("1.0.3", false)] {
+        registry.release(version, value);
+    }
+    registry.fetch(&shop);
+    let finished = run(&mut registry.search(&shop, &["test", "--json", "--deps=versions"])).expect_status(0);
+    assert_eq!(found(&finished), [["glyph 1.0.0 -> 1.0.3"]]);
+    finished.expect_message(&[
+        "the versions of glyph 1.0.0 -> 1.0.3 are not searched: intermediate versions not on this machine: 1.0.1, 1.0.2",
+    ]);
+}
+
+#[test]
+fn a_version_that_is_too_new_for_cargo_makes_the_answer_a_range() {
+    let (registry, shop) = Registry::with_shop();
+    registry.release("1.0.1", true);
+    registry.fetch(&shop);
+    registry.release_of_edition("1.0.2", true, "2099");
+    let _ = run(&mut registry.cargo(&shop, &["update", "glyph"])).expect_status(0);
+    // It downloads the version before it finds that it cannot read the manifest.
+    let _ = run(&mut registry.cargo(&shop, &["fetch"])).expect_status(101);
+    registry.release("1.0.3", false);
+    for words in [["update", "glyph"].as_slice(), &["fetch"]] {
+        let _ = run(&mut registry.cargo(&shop, words)).expect_status(0);
+    }
+    let finished = run(&mut registry.search(&shop, &["test", "--json", "--deps=versions"])).expect_status(5);
+    assert_eq!(found(&finished), [vec!["glyph 1.0.0 -> 1.0.3"], vec!["glyph 1.0.1 -> 1.0.2", "glyph 1.0.2 -> 1.0.3"]]);
+    finished.expect_message(&["cargo refuses these versions: "]);
 }

@@ -147,3 +147,19 @@ fn a_branch_of_that_name_is_written_in_full() {
     let finished = run(&mut shop.command(&["test", "--deps=./versions"]));
     finished.expect_status(1).expect_message(&["the same versions as that of `./versions`"]);
 }
+
+#[test]
+fn a_limit_of_runs_may_end_the_search_of_versions() {
+    let shop = shop_with_versions();
+    for (max, fact) in [
+        ("--max-runs=10", "no search was made within culprit 1, because --max-runs is reached: allow more runs"),
+        (
+            "--max-runs=12",
+            "nothing was found among 5 versions of glyph after 1.0.0, up to 1.0.9: stopped at --max-runs",
+        ),
+    ] {
+        let finished = shop.search("test", &["--deps=versions", max]).expect_status(5);
+        assert_eq!(found(&finished), [["glyph 1.0.0 -> 1.0.9"]]);
+        finished.expect_message(&[fact]);
+    }
+}

@@ -10,7 +10,7 @@ use std::{
 };
 
 use bisect_tests::{
-    harness::{Scratch, driver, run, scrubbed},
+    harness::{Fixture, Scratch, cargo, driver, run, scrubbed},
     repository::Repository,
 };
 
@@ -187,6 +187,15 @@ fn a_query_of_git_that_fails_is_named() {
 }
 
 #[test]
+fn a_compiler_that_disappears_during_a_build_is_named() {
+    let scratch = place();
+    let mut command = scrubbed(driver(), scratch.dir());
+    // Cargo starts the driver like this in the place of the compiler.
+    command.env("BISECT_OPT_WRAPPER", "{}").args(["/no/such/rustc", "-vV"]);
+    run(&mut command).expect_status(1).expect_message(&["error: cargo bisect-opt, as a wrapper of /no/such/rustc: "]);
+}
+
+#[test]
 fn a_configuration_of_cargo_must_be_readable() {
     let scratch = Scratch::new();
     scratch.write("Cargo.toml", MANIFEST);
@@ -253,6 +262,48 @@ fn a_package_without_marks_has_other_searches() {
         (&["test", "--edition=2024"], 2, "so no expression would mean something else: a is of 2024"),
         (&["test", "--features-of=a"], 1, "this command line enables no feature of `a`: add `--all-features`"),
     ]);
+}
+
+#[test]
+fn flags_that_a_compiler_takes_and_ignores_are_no_change() {
+    are_refused_in_package(&[(
+        &["test", "--rustflags=--cfg changes=\"PATTERN\""],
+        1,
+        "the compiler reported no change: does it accept these flags?",
+    )]);
+}
+
+#[test]
+fn cargo_that_fails_before_it_compiles_is_no_result() {
+    let scratch = Scratch::new();
+    scratch.write("Cargo.toml", &format!("{MANIFEST}[features]\none = []\ntwo = []\n"));
+    scratch.write("Cargo.lock", LOCK_FILE);
+    scratch.write("file", "#[cfg(feature = \"one\")]\ncompile_error!(\"wrong\");\n");
+    // It fails in the build with the number in `FAILS`.
+    let real = cargo().display().to_string();
+    let script = format!(
+        "#!/bin/sh\ncase \" $* \" in *' build '*) echo >> builds\n[ $(wc -l < builds) != \"$FAILS\" ] || \
+         {{ echo 'error: no lock' >&2; exit 101; }};; esac\nexec '{real}' \"$@\"\n"
+    );
+    scratch.write("cargo", &script);
+    run(scrubbed(Path::new("chmod"), scratch.dir()).args(["+x", "cargo"])).expect_status(0).expect_message(&[]);
+    for (fails, status) in [("1", 3), ("3", 0)] {
+        scratch.write("builds", "");
+        let mut command = scratch.driver(["build", "--features-of=a", "--all-features"]);
+        command.env("CARGO", scratch.dir().join("cargo")).env("FAILS", fails);
+        command.env("CARGO_TARGET_DIR", scratch.dir().join("target"));
+        run(&mut command).expect_status(status).expect_message(&["cargo fails before it compiles anything"]);
+    }
+}
+
+#[test]
+fn a_program_whose_runtime_refuses_a_pattern_is_named() {
+    let fixture = Fixture::new("calls");
+    let program = "fn main() { println!(\"{}\", calls::connect(1, 2)); eprintln!(\"bisect-rt: BISECT_PATTERN: version 9\"); \
+                   std::process::exit(2) }\n";
+    fixture.write("src/main.rs", program);
+    let finished = run(&mut fixture.driver(["run"])).expect_status(3);
+    finished.expect_message(&["refuses the pattern: BISECT_PATTERN: version 9"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `nextest run`: the tests that nextest selects, each in a process of its own, with the variables that nextest sets.
 #![cfg(unix)]
 
-use std::{fs, io, io::Write as _, process::Command};
+use std::{fs, io, io::Write as _, os::unix::fs::PermissionsExt as _, process::Command};
 
 use bisect_tests::harness::{Finished, Fixture, cargo, run, scrubbed};
 
@@ -139,6 +139,24 @@ fn choices_at_build_time_and_a_single_run() {
         fixture.write("tests/program.rs", &format!("#[test]\nfn is_there() {{ {body} }}\n"));
         assert_eq!(verdict(&["-E", "binary(program)"]), Some(status));
     }
+}
+
+#[test]
+fn a_machine_without_nextest_is_helped() {
+    let fixture = package();
+    // Wherever nextest is installed, this cargo does not find it.
+    let lines = format!(
+        "#!/bin/sh\nif [ \"$1\" = nextest ]; then shift; set -- absent-runner \"$@\"; fi\nexec '{}' \"$@\"\n",
+        cargo().display()
+    );
+    let without = fixture.dir().join("cargo-without-nextest");
+    fs::write(&without, lines).unwrap();
+    fs::set_permissions(&without, fs::Permissions::from_mode(0o755)).unwrap();
+    let finished = run(nextest(&fixture, &[]).env("CARGO", &without)).expect_status(3);
+    finished.expect_message(&[
+        "`cargo nextest list` failed: no such command: `absent-runner`",
+        "\nhelp: install it with `cargo install --locked cargo-nextest`",
+    ]);
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn another_runtime_is_said() {
     let scratch = Scratch::new();
     let mut command = scratch.driver(["exec", "--when", "FOREIGN_CHANGES=PATTERN"]);
     let finished = run(command.arg(foreign::executable()).args(["--steps=9", "--fails-when=3"])).expect_status(0);
-    finished.expect_message(&["does not count its decisions", "BISECT_UNTIL"]);
+    finished.expect_message(&["no decision was found: the target does not count its decisions", "BISECT_UNTIL"]);
 }
 
 #[test]

@@ -10,6 +10,9 @@ use bisect_tests::{
     harness::{Finished, Scratch, run},
 };
 
+#[cfg(unix)]
+use crate::diff::{Place, names};
+
 /// Returns a repository in which these lines of `mill.txt` have changed. Prints a notice and returns `None` if git is
 /// not installed.
 fn repository(changed: &[usize]) -> Option<Scratch> {
@@ -108,4 +111,26 @@ fn a_revision_that_is_not_there_is_an_error() {
     search(&scratch, &["--since", "nowhere"]).expect_status(2).expect_message(&["nowhere"]);
     let elsewhere = Scratch::new();
     search(&elsewhere, &["--since", "HEAD"]).expect_status(2).expect_message(&["git"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn changes_in_an_edited_file_are_tried_first_if_none_is_on_an_edited_line() {
+    let place = Place::new();
+    for content in ["old", "new"] {
+        for file in ["a", "b"] {
+            place.repository.write(file, &format!("{content} 1\n\n{content} 2\n\nlast\n"));
+        }
+        place.repository.commit(content);
+    }
+    place.repository.write("b", "new 1\n\nnew 2\n\nedited\n");
+    let words = ["exec", "--diff=HEAD~1..HEAD", "--since=HEAD", "--", "sh", "-c", "! grep -q 'new 2' b"];
+    let finished = place.search(&words).expect_status(0);
+    assert_eq!(names(&finished), [["@b:3"]], "{finished}");
+    let head = place.repository.hash("HEAD");
+    let fact = format!(
+        "no change is on a line that changed since {}, but 2 are in files that did: these are tried first",
+        &head[..12]
+    );
+    finished.expect_message(&[&fact]);
 }

@@ -1,7 +1,7 @@
 //! `test --victim`: a test that needs another one and is disturbed by a third one fails alone and with all others.
 #![cfg(unix)]
 
-use bisect_tests::harness::{Finished, Fixture, run};
+use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 
 use super::victim::{command, facts_of, found};
 
@@ -83,4 +83,25 @@ fn the_limit_of_runs_counts_for_all_searches() {
         let finished = search("victim=100 need=20 pollute=60", &words).expect_status(5);
         assert!(finished.events_of("end")[0]["runs"].as_u64().unwrap() <= max, "{finished}");
     }
+}
+
+#[test]
+fn a_limit_of_runs_after_the_first_culprit_keeps_it() {
+    let finished = search("victim=100 need=20 pollute=60", "--victim t100 --max-runs 30").expect_status(5);
+    assert_eq!(found(&finished), [["t020"]], "{finished}");
+    finished.expect_message(&[
+        "found 1 culprit (tests that `tests::t100` needs). The search for tests that disturb it: stopped at --max-runs",
+    ]);
+}
+
+#[test]
+fn a_victim_that_passes_once_at_random_is_not_searched() {
+    let cast = Fixture::new("cast");
+    let scratch = Scratch::new();
+    // The victim passes in the eighth run only, the second one after some of the tests.
+    scratch.write("dice", "38");
+    let mut command = command(&cast, "victim=100 always rate=0.95", "--victim t100");
+    let finished = run(command.env("DICE", scratch.dir().join("dice"))).expect_status(4);
+    finished
+        .expect_message(&["`tests::t100` passed once after 35 tests, and failed in the next run after the same ones"]);
 }

@@ -47,3 +47,13 @@ fn a_test_that_ends_the_process_alone_is_not_blamed() {
     // With all others, and `t101` alone. Then it is left out.
     assert_eq!(failed, [Some(199), Some(0)], "{finished}");
 }
+
+#[test]
+fn a_test_that_ends_the_process_before_the_victim_runs_is_left_out() {
+    let cast = Fixture::new("cast");
+    let mut command = cast.driver(["test", "--json", "--victim", "t100"]);
+    let finished = run(command.env("PLOT", "victim=100 pollute=17 crash=50")).expect_status(0);
+    assert_eq!(found(&finished), [["t017"]], "{finished}");
+    finished
+        .expect_message(&["`tests::t050` ended the process: signal 6. It is left out, so that the tests after it run"]);
+}

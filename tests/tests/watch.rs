@@ -186,6 +186,23 @@ fn a_program_that_takes_another_course_each_time_is_inconsistent() {
 }
 
 #[test]
+fn a_run_that_differs_from_an_earlier_one_is_no_evidence() {
+    let fixture = Fixture::new("moments");
+    let program = fixture.target_dir().join("bisect-opt/debug/moments");
+    let _ = watch(&fixture, &[], "step", &["run", "--", "g"]).expect_status(1);
+    for (first, later, status, fact) in [
+        ("\"$0\" b", "\"$0\" g", 4, "`step` was false at moment 1, and true when it was repeated"),
+        ("\"$0\" b", "\"$0\"", 4, "moment 1 was reached once, and not when the run was repeated"),
+        ("\"$0\" 2g9b", "exit 7", 3, "a run did not evaluate moment 3: it ended with exit status 7"),
+    ] {
+        let script = format!("if mkdir begun 2>&-; then {first}; else {later}; fi");
+        let words = ["exec", "sh", "-c", &script, program.to_str().unwrap()];
+        watch(&fixture, &["--rerun"], "step", &words).expect_status(status).expect_message(&[fact]);
+        fs::remove_dir(fixture.dir().join("begun")).unwrap();
+    }
+}
+
+#[test]
 fn a_file_that_is_read_meanwhile_is_read_again() {
     let fixture = Fixture::new("moments");
     let lines = |good: usize, bad: usize| format!("{}{}", "good\n".repeat(good), "bad\n".repeat(bad));

@@ -238,3 +238,21 @@ fn id(index: usize) -> ChangeId {
 fn index(id: ChangeId) -> Option<usize> {
     usize::try_from(id.0).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_of_many_packages_that_require_an_update_are_named() {
+        let packages: Vec<_> = (0..10).map(|number| format!("p{number}")).collect();
+        for (count, text) in [
+            (0, "required by no package"),
+            (2, "required by p0, p1"),
+            (8, "required by p0, p1, p2, p3, p4, p5, p6, p7"),
+            (10, "required by p0, p1, p2, p3, p4, p5, p6, p7 and 2 more"),
+        ] {
+            assert_eq!(required_by(&packages[..count]), text);
+        }
+    }
+}

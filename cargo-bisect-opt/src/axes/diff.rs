@@ -320,7 +320,10 @@ impl Axis for Diff {
         Ok(Some(if directory.is_dir() {
             Place::At(directory)
         } else {
-            Place::Missing(format!("without these hunks there is no `{}`", self.trees.subdirectory.display()))
+            Place::Missing(format!(
+                "this selection of hunks has no directory `{}`: start the search in a directory that both versions have",
+                self.trees.subdirectory.display()
+            ))
         }))
     }
 

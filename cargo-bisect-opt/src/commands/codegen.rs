@@ -301,7 +301,7 @@ impl Inquiry<'_> {
             }
             let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
             let counted = Counted { compilation, culprits, package, of, passes: passes.clone() };
-            let (found, either_way) = self.search(lab, Box::new(counted), "pass")?;
+            let (found, either_way) = self.search(lab, Box::new(counted), &format!("{} pass", of.owner()))?;
             if let [pass] = found.as_slice() {
                 self.facts.push(Fact { of: "pass", text: pass.name.clone() });
                 let (compilation, crates, tests) = (self.compilation, self.crates, self.tests);

@@ -39,7 +39,15 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
         for axis in target.axis().within(&culprit.changes) {
             let left = most.map(|most| most.saturating_sub(lab.totals.runs));
             if lab.interrupt.requested() || left == Some(0) {
-                end.status = if lab.interrupt.requested() { Exit::Interrupted } else { Exit::Limit };
+                if lab.interrupt.requested() {
+                    end.status = Exit::Interrupted;
+                    break;
+                }
+                let set = culprit.found.set;
+                let note =
+                    format!("no search was made within culprit {set}, because --max-runs is reached: allow more runs");
+                lab.emit(&Event::Note(&note))?;
+                end.status = Exit::Limit;
                 break;
             }
             let axis = match axis {

@@ -126,6 +126,13 @@ fn what_does_not_remain_is_not_searched_for() {
         let again = again.map(cause);
         let decided = calibration.decide(&rest, &left_out, again.iter().map(|cause| (&'t', cause))).unwrap();
         assert_eq!(decided.is_searched, is_searched, "{ends:?} {again:?}");
+        let note = if is_searched {
+            "with everything else it fails in another way (c): the search goes on for that failure"
+        } else {
+            "with everything else it failed in another way (c), but not every time, or at the other end of the search as \
+             well: that failure is not searched for"
+        };
+        assert_eq!(decided.note("c"), note);
         assert_eq!(calibration.for_runs_of(Some(&rest)).left.len(), usize::from(is_searched));
     }
 }

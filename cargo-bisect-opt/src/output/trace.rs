@@ -212,7 +212,7 @@ impl Trace {
         let reported = reported.map(|reported| format!("{} {reported}", trial.matches));
         // Only the first of several answers of one run has a time. A run that was not started has none.
         let time = (!trial.duration.is_zero()).then(|| seconds(trial.duration));
-        let reason = Some(trial.reason.clone()).filter(|reason| !reason.is_empty());
+        let reason = Some(on_one_line(&trial.reason)).filter(|reason| !reason.is_empty());
         let facts: Vec<_> = reported.into_iter().chain(time).chain(reason).collect();
         write!(err, "{style}{word}{style:#}  {DIM}{}", facts.join(", "))?;
         if is_late {
@@ -259,6 +259,11 @@ impl Sink for Trace {
     }
 }
 
+/// Joins the lines of a text: messages of cargo and git have several.
+fn on_one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
 /// Returns the number of a trial at the beginning of its line.
 fn numbered(n: Option<usize>) -> String {
     format!("{:>4}  ", n.map(|n| n.to_string()).unwrap_or_default())
@@ -288,6 +293,7 @@ mod tests {
         assert_eq!(shown(silent, "does not build: E0425"), "does not build: E0425\n");
         assert_eq!(shown(Terms::TOGGLES, "does not build: E0425"), "3 reached, does not build: E0425\n");
         assert_eq!(shown(Terms::TOGGLES, ""), "3 reached\n");
+        assert_eq!(shown(silent, "cargo: a\n\nCaused by:\n  b\n"), "cargo: a; Caused by:; b\n");
     }
 
     #[test]

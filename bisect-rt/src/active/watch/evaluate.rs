@@ -70,5 +70,7 @@ mod tests {
         assert_eq!(value.verdict, MomentVerdict::Bad);
         let panic = value.panic.unwrap();
         assert!(panic.contains(&format!("evaluate.rs:{line}:")) && panic.ends_with(": at 7"), "{panic}");
+        let panic = evaluate(|| panic::panic_any(7)).panic.unwrap();
+        assert!(panic.ends_with(": a panic without a message"), "{panic}");
     }
 }

@@ -166,6 +166,24 @@ mod tests {
     }
 
     #[test]
+    fn the_result_is_described() {
+        for (repairing, cleared, unknown, text) in [
+            ("", 0, 2, "whether another pass repairs it when it is left out is not known; 2 were not tried"),
+            ("", 3, 0, "none of 3 other passes that ran on it repairs it when it is left out"),
+            ("a", 3, 0, "so does leaving out a alone (-no=a): the fault may lie there, and come out later"),
+            (
+                "ab",
+                3,
+                0,
+                "so does leaving out any of a, b alone (-no=a, …): the fault may lie there, and come out later",
+            ),
+        ] {
+            let suspects = Suspects { repairing: names(repairing), cleared, unknown };
+            assert_eq!(suspects.describe(|name| format!("-no={name}")), text);
+        }
+    }
+
+    #[test]
     fn what_there_are_no_runs_for_is_not_known() {
         let (repairing, cleared, unknown, runs) = find("abcdefgh", "ah", "", 4);
         assert_eq!((repairing.as_str(), runs), ("a", 4));

@@ -87,8 +87,7 @@ impl Overlays {
         }
         match write(&tree, &wanted) {
             Ok(()) => self.worktrees.completed(tree),
-            // For example, one part makes a directory where without another part a file stays.
-            Err(error) => Ok(Checkout::Failed(format!("these hunks cannot be applied together: {error}"))),
+            Err(error) => Ok(Checkout::Failed(format!("the files of these hunks cannot be written: {error}"))),
         }
     }
 
@@ -150,9 +149,10 @@ fn restore(tree: &Path, wanted: &Composition<'_>) -> Result<Option<String>, Work
 pub(crate) fn write(tree: &Path, wanted: &Composition<'_>) -> io::Result<()> {
     // First removals: they make room for directories.
     for path in wanted.iter().filter(|(_, version)| version.is_none()).map(|(path, _)| path) {
+        make_way(tree, path)?;
         remove(tree, path)?;
     }
-    wanted.values().flatten().try_for_each(|version| write_file(&tree.join(&version.path), version))
+    wanted.values().flatten().try_for_each(|version| write_file(tree, version))
 }
 
 /// Removes a file, if it is there, and the directories that become empty.
@@ -171,12 +171,17 @@ fn remove(tree: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn write_file(path: &Path, version: &FileVersion) -> io::Result<()> {
+fn write_file(tree: &Path, version: &FileVersion) -> io::Result<()> {
+    let path = &tree.join(&version.path);
+    make_way(tree, &version.path)?;
     if is_there(path, version) {
         return Ok(());
     }
-    if path.symlink_metadata().is_ok() {
-        fs_err::remove_file(path)?;
+    match path.symlink_metadata() {
+        // A run has made it. Git does not list it if it is empty, or ignored.
+        Ok(metadata) if metadata.is_dir() => fs_err::remove_dir_all(path)?,
+        Ok(_) => fs_err::remove_file(path)?,
+        Err(_) => {}
     }
     if let Some(parent) = path.parent() {
         fs_err::create_dir_all(parent)?;
@@ -186,6 +191,20 @@ fn write_file(path: &Path, version: &FileVersion) -> io::Result<()> {
     }
     fs_err::write(path, &version.content)?;
     set_executable(path, version.mode == FileMode::Executable)
+}
+
+/// Removes what stands in the place of a directory that contains this file: a file or a link that a run has made. A link
+/// may lead out of the tree.
+fn make_way(tree: &Path, path: &Path) -> io::Result<()> {
+    let directories = path.ancestors().skip(1).filter(|directory| !directory.as_os_str().is_empty());
+    // The outermost first: the path of an inner one may lead through a link.
+    for directory in directories.collect::<Vec<_>>().into_iter().rev() {
+        let directory = tree.join(directory);
+        if directory.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
+            fs_err::remove_file(directory)?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns true if a file is as it should be.

@@ -1,0 +1,48 @@
+//! `--codegen` where no pass is the cause, or where passes cannot be counted. A wrapper is in the place of such a compiler.
+#![cfg(unix)]
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use bisect_tests::harness::{Finished, Scratch, run};
+
+const MANIFEST: &str = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+const SOURCE: &str = "pub fn first(bytes: &[u8]) -> u8 { unsafe { *bytes.as_ptr() } }\n#[test]\nfn is_right() { assert!(!cfg!(wrong)); }\n";
+
+/// Searches a package whose test fails where the wrapper adds `wrong`, a word of the shell, to the words of the compiler.
+fn search(cases: &str) -> Finished {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.dir().join("src")).unwrap();
+    for (name, text) in [("Cargo.toml", MANIFEST), ("src/lib.rs", SOURCE)] {
+        scratch.write(name, text);
+    }
+    let script = format!("#!/bin/sh\nwrong=\ncase \" $* \" in {cases} esac\nexec \"$@\" $wrong\n");
+    scratch.write("wrapper", &script);
+    let wrapper = scratch.dir().join("wrapper");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = scratch.driver(["test", "--codegen", "--json"]);
+    command.env("CARGO_TARGET_DIR", scratch.dir().join("target")).env("RUSTC_WRAPPER", wrapper);
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(finished.culprits(), [["shop 0.1.0"]], "{finished}");
+    for advice in ["if Miri cannot run it, a sanitizer may: ", "if the code is right, report it with the flags above: "]
+    {
+        assert!(finished.stdout.contains(advice), "{advice}: {finished}");
+    }
+    finished
+}
+
+#[test]
+fn a_failure_that_needs_several_codegen_units_has_no_pass() {
+    let finished = search("*codegen-units=1\\ *) ;; *opt-level=3*) wrong='--cfg wrong' ;;");
+    finished.expect_message(&[
+        "no LLVM pass was found: compiled for a search of passes",
+        "with one codegen unit, as it takes to count LLVM's passes, the target passes",
+        "no MIR pass was found: it fails even without any of the passes",
+    ]);
+}
+
+#[test]
+fn a_compiler_that_does_not_count_passes_is_named() {
+    let refused = "*-Zmir-opt-bisect-limit*) echo 'error: unknown option: `mir-opt-bisect-limit`' >&2; exit 1 ;;";
+    let finished = search(&format!("{refused} *opt-level=3*) wrong='--cfg wrong' ;;"));
+    finished.expect_message(&["MIR passes cannot be counted: ", "unknown option: `mir-opt-bisect-limit`"]);
+}
