@@ -35,7 +35,7 @@ of 4 and 8, trying all adaptive choices of any sets shows that nothing is better
 are lost for two, 1.19 and 0.84 for three. So {1,1} and {2} take 0.28 above the limit: 25.2 and 24.2
 of 1,000. {3} takes 0.62, and 0.28 for its second change if a pair is to take no more: 34.2.";
 
-/// Why one culprit takes so many runs in all.
+/// The least number of runs for one culprit.
 const ABOUT_CHECKS: &str = "
 Why one change of 1,000 takes 18 runs in all, and not 17. A target is reliable or flaky, and a search
 cannot know which. A reliable target with one culprit has one sequence of outcomes that lead to its
