@@ -35,17 +35,17 @@ of 4 and 8, trying all adaptive choices of any sets shows that nothing is better
 are lost for two, 1.19 and 0.84 for three. So {1,1} and {2} take 0.28 above the limit: 25.2 and 24.2
 of 1,000. {3} takes 0.62, and 0.28 for its second change if a pair is to take no more: 34.2.";
 
-/// The least number of runs for one culprit.
+/// Why a search for one culprit needs this number of runs.
 const ABOUT_CHECKS: &str = "
-Why one change of 1,000 takes 18 runs in all, and not 17. A target is reliable or flaky, and a search
-cannot know which. A reliable target with one culprit has one sequence of outcomes that lead to its
-name. Targets with different culprits have different sequences. Each of N changes makes a target fail
-either when it is enabled or when it is disabled, so there are 2N sequences. If each outcome is a
-coin toss, a given sequence of n outcomes occurs with probability 2^-n. If n is the mean length of
-the 2N sequences, such a flaky target follows one of them with a probability of at least 2N/2^n
-(2^-n is convex), and an innocent change is named. At most 1% of the searches may do that, so n is
-at least log2(2N/0.01): 14.3 runs for 100 changes, 17.6 for 1,000 and 20.9 for 10,000. With three
-checks instead of four, 2.6% of the searches of such a target name a change (bench `trust`).";
+Why one change of 1,000 takes 18 runs on average, and not 17. A search does not know whether its
+target is reliable. With a given seed, each reliable target with one culprit has exactly one sequence
+of outcomes, at the end of which the culprit is named. Sequences of different targets differ, and
+none is the beginning of another. Each of N changes can make the target fail when it is enabled, or
+when it is disabled: 2N sequences. A target that fails at random in half of its runs follows a given
+sequence of length l with probability 2^-l. Then an innocent change is named. If n is the mean
+length, the 2N probabilities add up to at least 2N / 2^n, because 2^-l is convex. The bench `trust`
+allows 1%, so n is at least log2(2N / 0.01): 14.3 runs for 100 changes, 17.6 for 1,000 and 20.9 for
+10,000. With three checks instead of four, 2.6% of the searches of that target name a change.";
 
 fn main() -> ExitCode {
     let seeds = number_of_seeds(200, 5);

@@ -159,7 +159,7 @@ fn the_last_change_of_the_decisive_line_is_named() {
 fn count_makes_several_runs_of_each_trial() {
     let finished = search(&["--count", "3"], &["--fails-when=12"]).expect_status(0);
     assert!(finished.events_of("trial").iter().all(|trial| trial["runs"] == 3), "{finished}");
-    // Single runs are added: five that check if the target is reliable, and one that gets the text of the culprit.
+    // Single runs are added: four that check whether the target is reliable, and one that gets the text of the culprit.
     assert_eq!(number(&finished, "runs"), 3 * number(&finished, "trials") + 4 + 1);
 }
 

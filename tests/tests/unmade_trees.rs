@@ -35,14 +35,13 @@ fn the_directory_of_the_user_may_be_missing() {
     let place = place(1, &["sub/b"]);
     let mut command = place.command(&["exec", "--diff", "--", "sh", "-c", "! grep -q new b"]);
     let finished = run(command.current_dir(place.dir().join("sub"))).expect_status(3);
-    let fact =
-        "this selection of hunks has no directory `sub/`: start the search in a directory that both versions have";
+    let fact = "with this selection of hunks there is no directory `sub/`: start the search in a directory that both versions have";
     finished.expect_message(&[fact, "with every change disabled, its run gave no result"]);
 }
 
 #[test]
 fn what_a_run_leaves_in_the_way_of_a_hunk_is_removed() {
-    // Git neither lists an empty directory nor what it ignores.
+    // Git lists neither empty directories nor ignored files.
     for left in ["mkdir left", "mkdir left; : > left/x", ": > left", "ln -s ../../../outside left"] {
         for added in ["left", "left/new"] {
             let place = place(4, &[added]);
@@ -67,7 +66,7 @@ fn hunks_that_find_no_room_are_unresolved() {
     let finished = run(&mut command);
     assert_eq!(names(&finished), [["@a:1"]], "{finished}");
     finished.expect_message(&[
-        "the files of these hunks cannot be written: ",
+        "the files of this selection cannot be written: ",
         "No space left on device",
         "the patches of culprit 1 cannot be written: ",
     ]);
@@ -85,7 +84,7 @@ fn hunks_that_a_filter_of_git_refuses_are_unresolved() {
     place.repository.write(".git/info/attributes", "a filter=strict\n");
     let finished = search(&place, "! grep -qx '> new 1' a").expect_status(0);
     assert_eq!(names(&finished), [["@a:1", "@a:3"]], "{finished}");
-    finished.expect_message(&["these files cannot be written: `git checkout-index` failed: "]);
+    finished.expect_message(&["git cannot convert the files of this selection: `git checkout-index` failed: "]);
 }
 
 /// Returns a repository with the submodule `lib`, which has two commits and is at the first one, and their hashes.

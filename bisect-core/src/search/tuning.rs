@@ -223,8 +223,8 @@ pub(super) const PREVIOUS_RUN_RULE_WEIGHT: u32 = 1 << (2 * MAX_CYCLE_LENGTH - 8)
 
 // Checks of a target that seems reliable.
 
-/// Runs before the first culprit is named, if it is one change. With three, a target that fails in half of its runs
-/// makes 2.6% of the searches name a change. Decided by: `trust` (1% of the searches), `trials` (at most 4 runs more).
+/// Runs before the first culprit is named, if it is one change. With three, 2.6% of the searches of a target that
+/// fails in half of its runs name a change. Decided by: `trust` (1% of the searches), `trials` (at most 4 extra runs).
 pub(super) const CHECKS_BEFORE_FIRST: usize = 4;
 
 /// Runs before each further culprit of one change is named. Decided by: `trust`, `trials` (at most 3 runs more).

@@ -201,12 +201,12 @@ fn a_limit_leaves_estimates() {
     assert!(estimate.runs_left > 20.0 && estimate.with.mean > estimate.without.mean, "{estimate:?}");
 }
 
-/// Returns the maximum number of checks of a reliable target: 5 for the first culprit and 3 for each further one, if
+/// Returns the maximum number of checks of a reliable target: 4 for the first culprit and 3 for each further one, if
 /// these are single changes; 4 more than its changes for a larger set; at least 2 in all.
 fn most_checks<'a>(sets: impl IntoIterator<Item = &'a Culprit>) -> usize {
     let checks = |(number, culprit): (usize, &Culprit)| match culprit.changes.len() {
         1 if number > 0 => 3,
-        1 => 5,
+        1 => 4,
         changes => 4 + changes,
     };
     sets.into_iter().enumerate().map(checks).sum::<usize>().max(2)

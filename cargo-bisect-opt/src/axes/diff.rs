@@ -321,7 +321,7 @@ impl Axis for Diff {
             Place::At(directory)
         } else {
             Place::Missing(format!(
-                "this selection of hunks has no directory `{}`: start the search in a directory that both versions have",
+                "with this selection of hunks there is no directory `{}`: start the search in a directory that both versions have",
                 self.trees.subdirectory.display()
             ))
         }))

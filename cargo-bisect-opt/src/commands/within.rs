@@ -28,7 +28,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
     lab.end(end)
 }
 
-/// Searches within each culprit of a search, which has ended so.
+/// Searches within each culprit of a search that has ended, and updates its end.
 ///
 /// # Errors
 /// If an event cannot be emitted.
@@ -44,8 +44,9 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
                     break;
                 }
                 let set = culprit.found.set;
-                let note =
-                    format!("no search was made within culprit {set}, because --max-runs is reached: allow more runs");
+                let note = format!(
+                    "the search within culprit {set} is not complete, because --max-runs is reached: allow more runs"
+                );
                 lab.emit(&Event::Note(&note))?;
                 end.status = Exit::Limit;
                 break;

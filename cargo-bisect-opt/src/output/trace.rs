@@ -259,9 +259,9 @@ impl Sink for Trace {
     }
 }
 
-/// Joins the lines of a text: messages of cargo and git have several.
+/// Joins the lines of a text with semicolons. A message of cargo or git may have several lines.
 fn on_one_line(text: &str) -> String {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ").replace(":; ", ": ")
 }
 
 /// Returns the number of a trial at the beginning of its line.
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(shown(silent, "does not build: E0425"), "does not build: E0425\n");
         assert_eq!(shown(Terms::TOGGLES, "does not build: E0425"), "3 reached, does not build: E0425\n");
         assert_eq!(shown(Terms::TOGGLES, ""), "3 reached\n");
-        assert_eq!(shown(silent, "cargo: a\n\nCaused by:\n  b\n"), "cargo: a; Caused by:; b\n");
+        assert_eq!(shown(silent, "cargo: a\n\nCaused by:\n  b\n"), "cargo: a; Caused by: b\n");
     }
 
     #[test]

@@ -136,13 +136,16 @@ pub(crate) fn calibration(all: &[Changes], rows: &[[One; 3]]) {
         "The same searches with less confidence asked for: right, and mean runs until the change is\n\
          confirmed. Where rates are far apart, answers are right more often than asked for: the proof of the\n\
          change takes more runs than the choice among the changes.\n\n\
-         Why fewer runs are not enough. A search that names a change as soon as it has a probability c among\n\
-         N changes has seen about log2 N bits that this change matters, and not that nothing matters. The\n\
-         probability that it names this change although nothing matters is the mean of 2^-bits over such\n\
-         searches (a change of measure), so the sum over N changes is near 1. At most 1 - c is allowed, which\n\
-         takes log2 1/(1 - c) more bits. The cheapest runs that give them, of the change alone and of all others,\n\
-         also compare the change with every other one. After them the error of the choice is about (1 - c)^2:\n\
-         1% for 0.9. Only where rates are near is the error larger, because the rates are not known well.\n"
+         Why the proof takes more runs. Consider a search that assumes that one of N changes matters, and\n\
+         names a change as soon as its probability is c. If no change matters, it still names one, so over\n\
+         the N changes these probabilities add up to 1. The probability that it names a given change although\n\
+         none matters is the mean of 2^-b over the searches in which that change matters and is named (a\n\
+         change of measure). Here b is the evidence, in bits, that this change matters rather than none. So b\n\
+         is log2 N or more on average. To name a change with a probability of at most 1 - c if none matters\n\
+         takes log2(1 / (1 - c)) more bits. The cheapest runs that yield these bits are those of the change\n\
+         alone and of all others. They also distinguish the change from every other one, by at least as many\n\
+         bits. Then the error of the choice is about (1 - c)^2: 1% for 0.9. It is larger only where the rates\n\
+         are near each other, because a few runs do not determine them.\n"
     );
     println!("| changes | p1, p0 | 0.9: right | runs | 0.95: right | runs | 0.99: right | runs |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|");

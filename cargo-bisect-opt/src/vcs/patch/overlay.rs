@@ -80,14 +80,14 @@ impl Overlays {
         self.slots().insert(slot);
         let mut wanted = patch.compose(is_enabled);
         if let Err(error) = self.conversions.apply(&tree, &mut wanted) {
-            return Ok(Checkout::Failed(format!("these files cannot be written: {error}")));
+            return Ok(Checkout::Failed(format!("git cannot convert the files of this selection: {error}")));
         }
         if let Some(why) = restore(&tree, &wanted)? {
             return Ok(Checkout::Failed(why));
         }
         match write(&tree, &wanted) {
             Ok(()) => self.worktrees.completed(tree),
-            Err(error) => Ok(Checkout::Failed(format!("the files of these hunks cannot be written: {error}"))),
+            Err(error) => Ok(Checkout::Failed(format!("the files of this selection cannot be written: {error}"))),
         }
     }
 
@@ -149,14 +149,17 @@ fn restore(tree: &Path, wanted: &Composition<'_>) -> Result<Option<String>, Work
 pub(crate) fn write(tree: &Path, wanted: &Composition<'_>) -> io::Result<()> {
     // First removals: they make room for directories.
     for path in wanted.iter().filter(|(_, version)| version.is_none()).map(|(path, _)| path) {
-        make_way(tree, path)?;
         remove(tree, path)?;
     }
     wanted.values().flatten().try_for_each(|version| write_file(tree, version))
 }
 
-/// Removes a file, if it is there, and the directories that become empty.
+/// Removes a file, if it is there, and the directories that become empty. A directory in its place stays.
 fn remove(tree: &Path, path: &Path) -> io::Result<()> {
+    // What is behind a link is outside of the tree, and nothing is below a file.
+    if parents(path).any(|parent| !tree.join(parent).symlink_metadata().is_ok_and(|metadata| metadata.is_dir())) {
+        return Ok(());
+    }
     let file = tree.join(path);
     match file.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
@@ -178,7 +181,7 @@ fn write_file(tree: &Path, version: &FileVersion) -> io::Result<()> {
         return Ok(());
     }
     match path.symlink_metadata() {
-        // A run has made it. Git does not list it if it is empty, or ignored.
+        // A run created this directory. `git status` does not list empty or ignored directories.
         Ok(metadata) if metadata.is_dir() => fs_err::remove_dir_all(path)?,
         Ok(_) => fs_err::remove_file(path)?,
         Err(_) => {}
@@ -193,18 +196,22 @@ fn write_file(tree: &Path, version: &FileVersion) -> io::Result<()> {
     set_executable(path, version.mode == FileMode::Executable)
 }
 
-/// Removes what stands in the place of a directory that contains this file: a file or a link that a run has made. A link
-/// may lead out of the tree.
+/// Removes each file or link that a run created where a directory of this path must be. A link could redirect what is
+/// written to a place outside of the tree.
 fn make_way(tree: &Path, path: &Path) -> io::Result<()> {
-    let directories = path.ancestors().skip(1).filter(|directory| !directory.as_os_str().is_empty());
     // The outermost first: the path of an inner one may lead through a link.
-    for directory in directories.collect::<Vec<_>>().into_iter().rev() {
+    for directory in parents(path).collect::<Vec<_>>().into_iter().rev() {
         let directory = tree.join(directory);
         if directory.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
             fs_err::remove_file(directory)?;
         }
     }
     Ok(())
+}
+
+/// Returns the directories that contain a path of the tree, the innermost first, without the tree itself.
+fn parents(path: &Path) -> impl Iterator<Item = &Path> {
+    path.ancestors().skip(1).filter(|directory| !directory.as_os_str().is_empty())
 }
 
 /// Returns true if a file is as it should be.
