@@ -38,14 +38,15 @@ of 1,000. {3} takes 0.62, and 0.28 for its second change if a pair is to take no
 /// Why a search for one culprit needs this number of runs.
 const ABOUT_CHECKS: &str = "
 Why one change of 1,000 takes 18 runs on average, and not 17. A search does not know whether its
-target is reliable. With a given seed, each reliable target with one culprit has exactly one sequence
-of outcomes, at the end of which the culprit is named. Sequences of different targets differ, and
-none is the beginning of another. Each of N changes can make the target fail when it is enabled, or
-when it is disabled: 2N sequences. A target that fails at random in half of its runs follows a given
-sequence of length l with probability 2^-l. Then an innocent change is named. If n is the mean
-length, the 2N probabilities add up to at least 2N / 2^n, because 2^-l is convex. The bench `trust`
-allows 1%, so n is at least log2(2N / 0.01): 14.3 runs for 100 changes, 17.6 for 1,000 and 20.9 for
-10,000. With three checks instead of four, 2.6% of the searches of that target name a change.";
+target is reliable. With a given seed, each reliable target with one culprit has exactly one
+sequence of outcomes, at the end of which the culprit is named. Sequences of different targets
+differ, and none is the beginning of another. Each of N changes can make the target fail when it is
+enabled, or when it is disabled: 2N sequences. A target that fails at random in half of its runs
+follows a given sequence of length l with probability 2^-l. Then an innocent change is named. If n
+is the mean length, the 2N probabilities add up to at least 2N / 2^n, because 2^-l is convex. The
+bench `trust` allows 1%, so n is at least log2(2N / 0.01): 14.3 runs for 100 changes, 17.6 for
+1,000 and 20.9 for 10,000. With three checks instead of four, 2.6% of the searches of that target
+name a change.";
 
 fn main() -> ExitCode {
     let seeds = number_of_seeds(200, 5);
