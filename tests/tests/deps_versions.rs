@@ -152,12 +152,9 @@ fn a_branch_of_that_name_is_written_in_full() {
 fn a_limit_of_runs_may_end_the_search_of_versions() {
     let shop = shop_with_versions();
     for (max, fact) in [
+        ("--max-runs=9", "the search within culprit 1 is not complete, because --max-runs is reached: allow more runs"),
         (
-            "--max-runs=10",
-            "the search within culprit 1 is not complete, because --max-runs is reached: allow more runs",
-        ),
-        (
-            "--max-runs=12",
+            "--max-runs=11",
             "nothing was found among 5 versions of glyph after 1.0.0, up to 1.0.9: stopped at --max-runs",
         ),
     ] {
