@@ -1,14 +1,15 @@
-//! `--codegen` where no pass is the cause, or where passes cannot be counted. A wrapper is in the place of such a compiler.
+//! `--codegen` where no pass is the cause, or where passes cannot be counted. A wrapper behaves like such a compiler.
 #![cfg(unix)]
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::fs;
 
 use bisect_tests::harness::{Finished, Scratch, run};
 
 const MANIFEST: &str = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
 const SOURCE: &str = "pub fn first(bytes: &[u8]) -> u8 { unsafe { *bytes.as_ptr() } }\n#[test]\nfn is_right() { assert!(!cfg!(wrong)); }\n";
 
-/// Searches a package whose test fails where the wrapper adds `wrong`, a word of the shell, to the words of the compiler.
+/// Searches a package whose test fails where the wrapper adds its variable `wrong` to the compiler's arguments. `cases`
+/// sets this variable.
 fn search(cases: &str) -> Finished {
     let scratch = Scratch::new();
     fs::create_dir(scratch.dir().join("src")).unwrap();
@@ -16,9 +17,7 @@ fn search(cases: &str) -> Finished {
         scratch.write(name, text);
     }
     let script = format!("#!/bin/sh\nwrong=\ncase \" $* \" in {cases} esac\nexec \"$@\" $wrong\n");
-    scratch.write("wrapper", &script);
-    let wrapper = scratch.dir().join("wrapper");
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let wrapper = scratch.script("wrapper", &script);
     let mut command = scratch.driver(["test", "--codegen", "--json"]);
     command.env("CARGO_TARGET_DIR", scratch.dir().join("target")).env("RUSTC_WRAPPER", wrapper);
     let finished = run(&mut command).expect_status(0);

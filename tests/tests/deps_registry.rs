@@ -70,7 +70,7 @@ impl Registry {
         self.release_of_edition(version, value, "2021");
     }
 
-    /// Adds a version of `glyph` of this edition.
+    /// Adds a version of `glyph` that uses this edition.
     fn release_of_edition(&self, version: &str, value: bool, edition: &str) {
         let stem = format!("glyph-{version}");
         let dir = self.root.join(&stem);
@@ -161,7 +161,7 @@ fn a_version_that_is_too_new_for_cargo_makes_the_answer_a_range() {
     registry.fetch(&shop);
     registry.release_of_edition("1.0.2", true, "2099");
     let _ = run(&mut registry.cargo(&shop, &["update", "glyph"])).expect_status(0);
-    // It downloads the version before it finds that it cannot read the manifest.
+    // Cargo downloads the version before it finds that it cannot read the manifest.
     let _ = run(&mut registry.cargo(&shop, &["fetch"])).expect_status(101);
     registry.release("1.0.3", false);
     for words in [["update", "glyph"].as_slice(), &["fetch"]] {

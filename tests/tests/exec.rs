@@ -1,7 +1,7 @@
 //! `cargo bisect-opt exec` with a target that shares no code with ours: its answers, and the effects of its options.
 #![cfg(unix)]
 
-use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt};
+use std::ffi::OsStr;
 
 use bisect_tests::{
     foreign,
@@ -82,8 +82,7 @@ fn random_is_another_number_in_each_run() {
 #[test]
 fn neither_names_nor_the_command_are_replaced() {
     let scratch = Scratch::new();
-    scratch.write("PATTERN", "#!/bin/sh\n[ \"$PATTERN\" = set ] || exit 9\nexec \"$1\" --fails-when=12\n");
-    fs::set_permissions(scratch.dir().join("PATTERN"), PermissionsExt::from_mode(0o755)).unwrap();
+    let _ = scratch.script("PATTERN", "#!/bin/sh\n[ \"$PATTERN\" = set ] || exit 9\nexec \"$1\" --fails-when=12\n");
     let mut command = scratch.driver(["exec", "--json", "PATTERN=set", "FOREIGN_CHANGES=PATTERN", "./PATTERN"]);
     let finished = run(command.arg(foreign::executable()));
     assert_eq!(finished.expect_status(0).culprits(), [["mill.txt:13: step 12"]]);

@@ -1,7 +1,7 @@
 //! `--launcher`: runs that another command starts. One stands for `ssh`; one is a real scheduler, GNU parallel's `sem`.
 #![cfg(unix)]
 
-use std::{env, fs, io::Write, os::unix::fs::PermissionsExt, process::Command};
+use std::{env, io::Write, process::Command};
 
 use bisect_tests::{
     foreign,
@@ -19,9 +19,7 @@ exec env -i PATH="$PATH" sh -c "$*"
 
 /// Returns the program that stands for `ssh`, as a launcher.
 fn ssh(scratch: &Scratch) -> String {
-    scratch.write("ssh", SSH);
-    let path = scratch.dir().join("ssh");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
+    let path = scratch.script("ssh", SSH);
     format!("'{}' host", path.display())
 }
 
@@ -97,9 +95,7 @@ fn a_run_that_could_not_be_made_there_is_no_failure() {
     let scratch = Scratch::new();
     // On the other machine, the paths of the run do not exist.
     let text = "#!/bin/sh\nscript=$3\nshift 5\nexec sh -c \"$script\" sh /no/such/directory \"$@\"\n";
-    scratch.write("elsewhere", text);
-    let path = scratch.dir().join("elsewhere");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
+    let path = scratch.script("elsewhere", text);
     let finished = exec(&scratch, &format!("'{}'", path.display()), &[], &["--fails-when=12"]).expect_status(3);
     assert!(finished.events_of("trial").iter().all(|trial| trial["outcome"] == "unresolved"), "{finished}");
     let log = scratch.read("bisect.out/runs/0001.log");

@@ -154,12 +154,11 @@ fn a_query_of_git_that_fails_is_named() {
         repository.commit("one more");
     }
     // It fails where it is asked for `$FAILS`.
-    scratch.write(
+    let _ = scratch.script(
         "git",
         "#!/bin/sh\nfor word; do [ \"$word\" = \"$FAILS\" ] && { echo broken >&2; exit 1; }; done\n\
                           PATH=${PATH#*:} exec git \"$@\"\n",
     );
-    run(scrubbed(Path::new("chmod"), scratch.dir()).args(["+x", "git"])).expect_status(0).expect_message(&[]);
     let path = format!("{}:{}", scratch.dir().display(), std::env::var("PATH").unwrap());
     for (fails, words, status, fact) in [
         ("log", &["exec", "--commits=HEAD~1..", "true"][..], 2, "`git log` failed: broken; run it by hand in the"),
@@ -190,7 +189,7 @@ fn a_query_of_git_that_fails_is_named() {
 fn a_compiler_that_disappears_during_a_build_is_named() {
     let scratch = place();
     let mut command = scrubbed(driver(), scratch.dir());
-    // Cargo starts the driver like this in the place of the compiler.
+    // Cargo starts the driver like this instead of the compiler.
     command.env("BISECT_OPT_WRAPPER", "{}").args(["/no/such/rustc", "-vV"]);
     run(&mut command).expect_status(1).expect_message(&["error: cargo bisect-opt, as a wrapper of /no/such/rustc: "]);
 }
@@ -279,18 +278,17 @@ fn cargo_that_fails_before_it_compiles_is_no_result() {
     scratch.write("Cargo.toml", &format!("{MANIFEST}[features]\none = []\ntwo = []\n"));
     scratch.write("Cargo.lock", LOCK_FILE);
     scratch.write("file", "#[cfg(feature = \"one\")]\ncompile_error!(\"wrong\");\n");
-    // It fails in the build with the number in `FAILS`.
+    // This cargo fails in the build whose number is in `FAILS`.
     let real = cargo().display().to_string();
     let script = format!(
         "#!/bin/sh\ncase \" $* \" in *' build '*) echo >> builds\n[ $(wc -l < builds) != \"$FAILS\" ] || \
          {{ echo 'error: no lock' >&2; exit 101; }};; esac\nexec '{real}' \"$@\"\n"
     );
-    scratch.write("cargo", &script);
-    run(scrubbed(Path::new("chmod"), scratch.dir()).args(["+x", "cargo"])).expect_status(0).expect_message(&[]);
+    let failing = scratch.script("cargo", &script);
     for (fails, status) in [("1", 3), ("3", 0)] {
         scratch.write("builds", "");
         let mut command = scratch.driver(["build", "--features-of=a", "--all-features"]);
-        command.env("CARGO", scratch.dir().join("cargo")).env("FAILS", fails);
+        command.env("CARGO", &failing).env("FAILS", fails);
         command.env("CARGO_TARGET_DIR", scratch.dir().join("target"));
         run(&mut command).expect_status(status).expect_message(&["cargo fails before it compiles anything"]);
     }

@@ -1,9 +1,9 @@
 //! `nextest run`: the tests that nextest selects, each in a process of its own, with the variables that nextest sets.
 #![cfg(unix)]
 
-use std::{fs, io, io::Write as _, os::unix::fs::PermissionsExt as _, process::Command};
+use std::{fs, io, io::Write as _, process::Command};
 
-use bisect_tests::harness::{Finished, Fixture, cargo, run, scrubbed};
+use bisect_tests::harness::{Finished, Fixture, Scratch, cargo, run, scrubbed};
 
 /// Returns true if cargo-nextest is installed. Where it is not, the tests of this file say so.
 fn is_there(fixture: &Fixture) -> bool {
@@ -144,14 +144,13 @@ fn choices_at_build_time_and_a_single_run() {
 #[test]
 fn a_machine_without_nextest_is_helped() {
     let fixture = package();
-    // Wherever nextest is installed, this cargo does not find it.
+    // This cargo does not find nextest, even if it is installed.
     let lines = format!(
         "#!/bin/sh\nif [ \"$1\" = nextest ]; then shift; set -- absent-runner \"$@\"; fi\nexec '{}' \"$@\"\n",
         cargo().display()
     );
-    let without = fixture.dir().join("cargo-without-nextest");
-    fs::write(&without, lines).unwrap();
-    fs::set_permissions(&without, fs::Permissions::from_mode(0o755)).unwrap();
+    let scratch = Scratch::new();
+    let without = scratch.script("cargo", &lines);
     let finished = run(nextest(&fixture, &[]).env("CARGO", &without)).expect_status(3);
     finished.expect_message(&[
         "`cargo nextest list` failed: no such command: `absent-runner`",

@@ -1,17 +1,13 @@
 //! Lost reports.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use bisect_tests::harness::{Fixture, Scratch, run};
 
 #[test]
 fn a_run_whose_reports_are_lost_tells_nothing() {
     let (fixture, scratch) = (Fixture::new("clock"), Scratch::new());
     // The runner limits the size of files to 0 for its children, including the file for reports.
-    scratch.write("limited", "#!/bin/sh\nulimit -f 0\nexec \"$@\"\n");
-    let runner = scratch.dir().join("limited");
-    std::fs::set_permissions(&runner, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let runner = scratch.script("limited", "#!/bin/sh\nulimit -f 0\nexec \"$@\"\n");
     let mut command = fixture.driver(["test", "--json", "--out"]);
     command.arg(scratch.dir().join("out")).arg("tells_the_time");
     command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", &runner);

@@ -1,7 +1,7 @@
 //! Runners of cargo's configuration, with which programs for another machine are started: `cross`, containers, emulators.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, process::Command};
+use std::{fs, path::PathBuf, process::Command};
 
 use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 
@@ -25,10 +25,7 @@ fn package() -> Fixture {
 
 /// Writes a script that runs the rest of its command line.
 fn runner(scratch: &Scratch, lines: &str) -> PathBuf {
-    let path = scratch.dir().join("runner");
-    fs::write(&path, format!("#!/bin/sh\necho >> '{}/starts'\n{lines}\n", scratch.dir().display())).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    path
+    scratch.script("runner", &format!("#!/bin/sh\necho >> '{}/starts'\n{lines}\n", scratch.dir().display()))
 }
 
 /// Checks that the search found the wrong sum, with every run started by the runner.

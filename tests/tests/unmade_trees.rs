@@ -11,7 +11,7 @@ use bisect_tests::{
 
 use super::diff::{Place, lines, names};
 
-/// Returns a repository in which the lines of the file `a` differ, and more files are new.
+/// Returns a repository in which the lines of the file `a` differ, and these files are added.
 fn place(count: usize, added: &[&str]) -> Place {
     let place = Place::new();
     place.repository.write("a", &lines(count, |_| false));
@@ -59,7 +59,7 @@ fn what_a_run_leaves_in_the_way_of_a_hunk_is_removed() {
 fn hunks_that_find_no_room_are_unresolved() {
     let place = place(2, &["big"]);
     place.repository.write("big", &"new\n".repeat(100_000));
-    // With every hunk there is room. Then the first run without hunks takes it.
+    // With every hunk, `big` fits. The first run without hunks then fills the disk.
     let script = "test -e big || { cat /dev/zero > left; } 2>&-; ! grep -qx 'new 0' a";
     let command = place.command(&["exec", "--diff", "--", "sh", "-c", script]);
     let Some(mut command) = on_small_disk(&command, &place.scratch.dir().join("tmp"), "4m") else { return };
@@ -75,7 +75,7 @@ fn hunks_that_find_no_room_are_unresolved() {
 #[test]
 fn hunks_that_a_filter_of_git_refuses_are_unresolved() {
     let place = place(2, &[]);
-    // It takes only files of one version.
+    // The filter fails for a file that mixes both versions.
     let script = "cat > \"$0\"; ! { grep -q old \"$0\" && grep -q new \"$0\"; } && sed \"s/^/> /\" \"$0\"";
     let smudge = format!("sh -c '{script}' {}/seen", place.scratch.dir().display());
     for (name, value) in [("clean", "sed 's/^> //'"), ("smudge", &smudge), ("required", "true")] {

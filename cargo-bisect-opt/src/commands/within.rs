@@ -37,12 +37,11 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
     let most = lab.options.max_runs;
     for culprit in found {
         for axis in target.axis().within(&culprit.changes) {
-            let left = most.map(|most| most.saturating_sub(lab.totals.runs));
-            if lab.interrupt.requested() || left == Some(0) {
-                if lab.interrupt.requested() {
-                    end.status = Exit::Interrupted;
-                    break;
-                }
+            if lab.interrupt.requested() {
+                end.status = Exit::Interrupted;
+                break;
+            }
+            if lab.is_at_limit() {
                 let set = culprit.found.set;
                 let note = format!(
                     "the search within culprit {set} is not complete, because --max-runs is reached: allow more runs"
@@ -62,7 +61,7 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
                     continue;
                 }
             };
-            lab.options.max_runs = left;
+            lab.options.max_runs = most.map(|most| most.saturating_sub(lab.totals.runs));
             lab.parent_culprit = Some(culprit.found.set);
             let subject = axis.subject().unwrap_or_default();
             let mut inside = target.inside(&culprit.found.tests, axis)?;

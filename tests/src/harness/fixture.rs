@@ -134,6 +134,20 @@ impl Scratch {
         fs::write(self.dir().join(name), text).expect("the file can be written");
     }
 
+    /// Writes a script in the folder that can be executed. Returns its path.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+        self.write(name, text);
+        let path = self.dir().join(name);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the script can be made executable");
+        path
+    }
+
     /// Returns the text of a file in the folder; empty if there is none.
     #[must_use]
     pub fn read(&self, name: &str) -> String {

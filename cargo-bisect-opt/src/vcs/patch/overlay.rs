@@ -156,8 +156,8 @@ pub(crate) fn write(tree: &Path, wanted: &Composition<'_>) -> io::Result<()> {
 
 /// Removes a file, if it is there, and the directories that become empty. A directory in its place stays.
 fn remove(tree: &Path, path: &Path) -> io::Result<()> {
-    // What is behind a link is outside of the tree, and nothing is below a file.
-    if parents(path).any(|parent| !tree.join(parent).symlink_metadata().is_ok_and(|metadata| metadata.is_dir())) {
+    // A link may lead out of the tree, and a file has nothing below it.
+    if obstacle(tree, path).is_some() {
         return Ok(());
     }
     let file = tree.join(path);
@@ -166,7 +166,7 @@ fn remove(tree: &Path, path: &Path) -> io::Result<()> {
         Ok(_) => fs_err::remove_file(&file)?,
         Err(_) => return Ok(()),
     }
-    for parent in file.ancestors().skip(1).take_while(|parent| *parent != tree) {
+    for parent in parents(tree, path) {
         if fs_err::remove_dir(parent).is_err() {
             break;
         }
@@ -176,7 +176,9 @@ fn remove(tree: &Path, path: &Path) -> io::Result<()> {
 
 fn write_file(tree: &Path, version: &FileVersion) -> io::Result<()> {
     let path = &tree.join(&version.path);
-    make_way(tree, &version.path)?;
+    if let Some(obstacle) = obstacle(tree, &version.path) {
+        fs_err::remove_file(obstacle)?;
+    }
     if is_there(path, version) {
         return Ok(());
     }
@@ -196,22 +198,17 @@ fn write_file(tree: &Path, version: &FileVersion) -> io::Result<()> {
     set_executable(path, version.mode == FileMode::Executable)
 }
 
-/// Removes each file or link that a run created where a directory of this path must be. A link could redirect what is
-/// written to a place outside of the tree.
-fn make_way(tree: &Path, path: &Path) -> io::Result<()> {
-    // The outermost first: the path of an inner one may lead through a link.
-    for directory in parents(path).collect::<Vec<_>>().into_iter().rev() {
-        let directory = tree.join(directory);
-        if directory.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
-            fs_err::remove_file(directory)?;
-        }
-    }
-    Ok(())
+/// Returns the file or the link that a run created where a directory of this path must be; the outermost one, because the
+/// path of an inner one may lead through a link. A link could redirect what is written to a place outside of the tree.
+fn obstacle(tree: &Path, path: &Path) -> Option<PathBuf> {
+    let is_in_the_way = |place: &PathBuf| place.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir());
+    parents(tree, path).filter(is_in_the_way).last()
 }
 
-/// Returns the directories that contain a path of the tree, the innermost first, without the tree itself.
-fn parents(path: &Path) -> impl Iterator<Item = &Path> {
-    path.ancestors().skip(1).filter(|directory| !directory.as_os_str().is_empty())
+/// Returns the directories of the tree that contain this path, the innermost first, without the tree itself.
+fn parents(tree: &Path, path: &Path) -> impl Iterator<Item = PathBuf> {
+    let within = path.ancestors().skip(1).filter(|directory| !directory.as_os_str().is_empty());
+    within.map(|directory| tree.join(directory))
 }
 
 /// Returns true if a file is as it should be.
