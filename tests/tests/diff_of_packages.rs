@@ -179,6 +179,40 @@ fn a_large_hunk_whose_lines_only_compile_together_is_not_searched_again() {
     assert_eq!(finished.stderr.matches("bisecting ").count(), 1, "{finished}");
 }
 
+/// Without its `return` the old function fails, too. But the new lines replace it, and one of them is wrong.
+#[test]
+fn within_a_rewritten_function_no_removed_line_is_to_blame() {
+    let code = |step: u32, body: &str| {
+        let others = (0..12).fold(String::new(), |all, n| format!("{all}        let _a{n} = {step} + {n} - {n};\n"));
+        let end = "    }\n    0\n}\n\npub fn tax() -> u32 {\n    5\n}\n";
+        format!("pub fn total() -> u32 {{\n    if tax() == 5 {{\n{others}{body}{end}")
+    };
+    let old = [
+        "        let price = match tax() {",
+        "            5 => 30,",
+        "            _ => panic!(\"no such tax\"),",
+        "        };",
+        "        return price;\n",
+    ];
+    let new = [
+        "        return match &[tax(), 1] {",
+        "            [5, 1] => 20 + 9,",
+        "            _ => panic!(\"no such tax!\"),",
+        "        }\n",
+    ];
+    let place = package(&code(1, &old.join("\n")));
+    library(&place, &code(2, &new.join("\n")));
+    place.repository.write("README", "new\n");
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn total@src/lib.rs:3"], ["fn total@src/lib.rs:15"]], "{finished}");
+    let patch = place.patch(2);
+    assert!(
+        patch.contains("-        return price;\n") && patch.contains("+            [5, 1] => 20 + 9,\n"),
+        "{patch}"
+    );
+    assert!(!patch.contains("+        let _a"), "{patch}");
+}
+
 #[test]
 fn an_interrupt_while_hunks_are_checked_leaves_nothing() {
     let place = package(OLD);
@@ -198,4 +232,49 @@ fn an_interrupt_while_hunks_are_checked_leaves_nothing() {
     assert!(finished.events_of("trial").is_empty(), "{finished}");
     assert_eq!(place.repository.state(), before);
     assert_eq!(place.leftovers(), 0);
+}
+
+/// A test target that a patch adds is not there without its hunk, so nothing fails then.
+#[test]
+fn a_test_target_that_the_patch_adds() {
+    let place = package(OLD);
+    let tests = "#[test]\nfn totals() {\n    assert_eq!(shop::total(), 30);\n}\n";
+    place.repository.write("tests/totals.rs", tests);
+    place.repository.write("README", "new\n");
+    library(&place, &OLD.replace("    25\n", "    20 + 5\n").replace("    5\n", "    6\n"));
+    for words in [&["--test", "totals"][..], &["totals"]] {
+        let finished = place.search(&[&["test", "--diff", "HEAD"], words].concat()).expect_status(0);
+        assert_eq!(
+            names(&finished),
+            [["fn tax@src/lib.rs:10", "new file tests/totals.rs@tests/totals.rs"]],
+            "{finished}"
+        );
+        let trials = finished.events_of("trial");
+        assert!(trials.iter().all(|trial| trial["outcome"] != "unresolved"), "{finished}");
+    }
+    // With all hunks, a name that is not there is a mistake.
+    let finished = place.search(&["test", "--diff", "--test", "sums"]);
+    assert!(finished.status == Some(3) && finished.stderr.contains("no test target named `sums`"), "{finished}");
+    // A check of what is not there has no error either.
+    place.repository.write("tests/totals.rs", &tests.replace("30", "shop::TOTAL"));
+    let finished = place.search(&["check", "--diff", "--test", "totals"]).expect_status(0);
+    assert_eq!(names(&finished), [["new file tests/totals.rs@tests/totals.rs"]], "{finished}");
+}
+
+/// A package that a patch adds is not there without it.
+#[test]
+fn a_test_of_a_package_that_the_patch_adds() {
+    let place = package(OLD);
+    place.repository.write("Cargo.toml", &format!("{MANIFEST}\n[workspace]\nmembers = [\"rates\"]\n"));
+    place.repository.write("rates/Cargo.toml", &MANIFEST.replace("shop", "rates"));
+    place.repository.write("README", "new\n");
+    place
+        .repository
+        .write("rates/src/lib.rs", &format!("pub fn vat() -> u32 {{\n    6\n}}\n{TESTS}").replace("total", "vat"));
+    let finished = place.search(&["test", "--diff", "-p", "rates"]).expect_status(0);
+    // The files of the package make no difference without the line that names it.
+    assert_eq!(names(&finished), [["@Cargo.toml:7"]], "{finished}");
+    assert!(place.patch(1).contains("+    6\n"), "{finished}");
+    let trials = finished.events_of("trial");
+    assert!(trials.iter().all(|trial| trial["outcome"] != "unresolved"), "{finished}");
 }

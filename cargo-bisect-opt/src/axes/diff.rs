@@ -154,8 +154,8 @@ impl Diff {
     }
 
     fn compiling_groups(&self) -> Result<Vec<Vec<usize>>, RunError> {
-        // Within a culprit, each part is one unit.
-        let units = if self.original.is_some() { (0..self.words.len()).collect() } else { units::of(&self.patch) };
+        let is_within = self.original.is_some();
+        let units = if is_within { units::of_replaced_lines(&self.patch) } else { units::of(&self.patch) };
         let ties = self.ties().of_units(units);
         let order = ties.order();
         if let Some(compiler) = &self.compiler

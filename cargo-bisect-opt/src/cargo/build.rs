@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, ExitStatus, Stdio},
     time::Duration,
 };
 
@@ -37,8 +37,8 @@ pub(crate) struct Build<'a> {
     pub(crate) more_arguments: &'a [OsString],
     /// The target directory.
     pub(crate) target_dir: &'a Path,
-    /// Options that replace the user's choice of cargo targets.
-    pub(crate) only: Option<&'a [OsString]>,
+    /// Options for cargo.
+    pub(crate) options: Vec<OsString>,
     /// Options that replace the user's choice of features.
     pub(crate) features: Option<&'a [OsString]>,
     /// Values for `--config`, which override configuration files.
@@ -98,6 +98,13 @@ pub(crate) struct Built {
 }
 
 impl Built {
+    /// Returns the result of a build that has nothing to build.
+    pub(super) fn of_nothing(target_dir: &Path) -> Self {
+        let artifacts = Artifacts { is_complete: true, target_dir: target_dir.to_owned(), ..Artifacts::default() };
+        let (command, messages) = (String::new(), Vec::new());
+        Self { command, artifacts, ending: Ending::Exited(ExitStatus::default()), began: true, messages }
+    }
+
     /// Returns the error for a failed build.
     pub(crate) fn to_error(&self) -> CargoError {
         let status = match self.ending {
@@ -136,17 +143,8 @@ pub(crate) struct Artifacts {
 }
 
 impl Build<'_> {
-    /// Runs cargo. `scratch` is a directory for a temporary file.
-    ///
-    /// # Errors
-    /// If it fails, cannot be started, or is interrupted.
-    pub(crate) fn run(&self, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
-        let built = self.attempt(scratch, None, interrupt)?;
-        if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error()) }
-    }
-
     /// Runs a build that may fail. A build that takes longer than `timeout` is ended, with its compilers, and repeated
-    /// as long as it makes progress: crates that were compiled are kept.
+    /// as long as it makes progress: crates that were compiled are kept. `scratch` is a directory for a temporary file.
     ///
     /// # Errors
     /// If it cannot be started, or is interrupted.
@@ -255,13 +253,7 @@ impl Build<'_> {
             .into(),
         );
         argv.extend(["--target-dir".into(), self.target_dir.into()]);
-        match self.only {
-            None => argv.extend(self.with_features(&self.arguments.options)),
-            Some(targets) => {
-                argv.extend(self.with_features(&self.arguments.options_of_any_target()));
-                argv.extend(targets.iter().cloned());
-            }
-        }
+        argv.extend(self.with_features(&self.options));
         argv.extend(self.settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         argv.extend(self.more_arguments.iter().cloned());
         if self.subcommand != Subcommand::Run {

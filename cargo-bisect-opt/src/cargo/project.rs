@@ -12,8 +12,8 @@ use std::{
 use bisect_core::protocol::names;
 
 use super::{
-    Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, Launch, SlotDirs, Subcommand,
-    Workspace,
+    Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, IfMissing, Launch, SlotDirs,
+    Subcommand, Workspace,
     build::Flags,
     graph::Package,
     launch::LaunchContext,
@@ -62,6 +62,8 @@ pub(crate) struct BuildOverrides {
     pub(crate) only: Option<Vec<OsString>>,
     /// Options that replace the user's choice of features.
     pub(crate) features: Option<Vec<OsString>>,
+    /// The handling of packages and targets that the options name and the sources do not have.
+    pub(crate) if_missing: IfMissing,
     /// Leaves out the driver's own flags and debug information.
     pub(crate) is_plain: bool,
 }
@@ -183,7 +185,7 @@ impl Project {
     /// files.
     ///
     /// # Errors
-    /// See [`Build::run`]; or if the slot's directory cannot be made.
+    /// If the build fails, cannot be started, or is interrupted; or if the slot's directory cannot be made.
     pub(crate) fn build_in(
         &self,
         slot: usize,
@@ -192,8 +194,8 @@ impl Project {
         scratch: &Path,
         interrupt: &Interrupt,
     ) -> Result<Artifacts, CargoError> {
-        let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
-        self.prepare_build(target_dir.path(), with, output).run(scratch, interrupt)
+        let built = self.attempt_in(slot, with, output, scratch, None, interrupt)?;
+        if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error()) }
     }
 
     /// Runs a build that may fail, with a timeout, in a slot.
@@ -210,29 +212,45 @@ impl Project {
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
         let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
-        self.prepare_build(target_dir.path(), with, output).attempt(scratch, timeout, interrupt)
+        match self.prepare_build(target_dir.path(), with, output) {
+            Some(build) => build.attempt(scratch, timeout, interrupt),
+            None => Ok(Built::of_nothing(target_dir.path())),
+        }
     }
 
+    /// Returns the build of what there is; `None` if there is nothing to build.
     fn prepare_build<'a>(
         &'a self,
         target_dir: &'a Path,
         with: &'a BuildOverrides,
         output: BuildOutput<'a>,
-    ) -> Build<'a> {
-        Build {
+    ) -> Option<Build<'a>> {
+        // Cargo refuses to build a target by its name without the features that it requires.
+        let only = with.only.as_deref().filter(|_| with.features.is_none() || !self.workspace.has_required_features());
+        let mut options = match only {
+            None => self.arguments.options.clone(),
+            Some(targets) => [self.arguments.options_of_any_target().as_slice(), targets].concat(),
+        };
+        if with.if_missing != IfMissing::Refuse {
+            let present = self.workspace.present_options(&options, &self.arguments);
+            if with.if_missing == IfMissing::LeaveOut && present.has_nothing {
+                return None;
+            }
+            options = present.options;
+        }
+        Some(Build {
             config: &self.config,
             arguments: &self.arguments,
             subcommand: self.subcommand.of_cargo(),
             more_arguments: &self.program,
             target_dir,
-            // Cargo refuses to build a target by its name without the features that it requires.
-            only: with.only.as_deref().filter(|_| with.features.is_none() || !self.workspace.has_required_features()),
+            options,
             features: with.features.as_deref(),
             settings: &with.settings,
             flags: if with.is_plain { Flags::Plain(&with.flags) } else { Flags::Instrumented(&with.flags) },
             variables: &with.variables,
             output,
-        }
+        })
     }
 
     /// Returns the executables that cargo would run, in its order.
@@ -373,5 +391,8 @@ pub(crate) fn for_check(project: &Project, scratch: OwnedDir) -> Result<Project,
 /// Returns the command of a build in `target_dir`, without overrides.
 #[cfg(test)]
 pub(super) fn cargo_for_tests(project: &Project, target_dir: &Path) -> std::process::Command {
-    project.prepare_build(target_dir, &BuildOverrides::default(), BuildOutput::Shown(|_| {})).command()
+    project
+        .prepare_build(target_dir, &BuildOverrides::default(), BuildOutput::Shown(|_| {}))
+        .expect("all is built")
+        .command()
 }

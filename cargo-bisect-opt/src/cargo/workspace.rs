@@ -13,6 +13,7 @@ use super::{
     Arguments, CargoError, Config,
     graph::{self, Package as Compiled},
     is_spec_of,
+    missing_targets::PresentOptions,
 };
 use crate::process;
 
@@ -147,6 +148,13 @@ impl Workspace {
     /// Returns true if there are targets that are only built with some features.
     pub(super) fn has_required_features(&self) -> bool {
         self.members().iter().any(|member| member.targets.iter().any(|target| !target.required_features.is_empty()))
+    }
+
+    /// Returns the options that name what there is.
+    pub(super) fn present_options(&self, options: &[OsString], arguments: &Arguments) -> PresentOptions {
+        let members = self.members();
+        let defaults = if arguments.all_members { members.clone() } else { self.metadata.workspace_default_packages() };
+        PresentOptions::of(options, &members, &defaults)
     }
 
     /// Returns the packages that the arguments select.

@@ -8,7 +8,7 @@ use std::{
 
 use super::{checks::Checked, complaint::Complaint, words::PartSet};
 use crate::{
-    cargo::{self, BuildOutput, BuildOverrides, CargoError, Project},
+    cargo::{self, BuildOutput, BuildOverrides, CargoError, IfMissing, Project},
     process::{Ending, interrupt::Interrupt, scratch_dir::ScratchDir},
     run::error::RunError,
 };
@@ -60,7 +60,8 @@ impl Compiler {
             Ok(project) => {
                 let scratch = ScratchDir::new()?;
                 let log = scratch.path().join("log");
-                let overrides = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
+                let if_missing = IfMissing::BuildOthers;
+                let overrides = BuildOverrides { is_plain: true, if_missing, ..BuildOverrides::default() };
                 let output = BuildOutput::Log(&log);
                 let built = project.attempt_in(slot, &overrides, output, scratch.path(), None, &self.interrupt);
                 let built = built.map_err(|error| match error {

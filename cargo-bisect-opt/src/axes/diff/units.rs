@@ -1,13 +1,13 @@
-//! Units of a patch: adjacent parts of one function.
+//! Units of a patch: parts that are only enabled together.
 //!
 //! Half of a rewritten function often compiles and fails, although the whole one is right. So the parts of a function are
-//! only enabled together, and a search within a culprit divides a large one.
+//! one unit, and a search within a culprit divides a large one: into lines, with the lines that replace them.
 
 use std::path::Path;
 
-use crate::vcs::patch::{Items, Patch, PatchPart, Piece, trees::FileVersion};
+use crate::vcs::patch::{Items, Patch, PatchPart, Piece, finer, trees::FileVersion};
 
-/// Returns the first part of the unit of each part.
+/// Returns the first part of the unit of each part: the parts of a function are one unit.
 pub(super) fn of(patch: &Patch) -> Vec<usize> {
     let parts = patch.parts();
     let mut units: Vec<usize> = (0..parts.len()).collect();
@@ -37,6 +37,49 @@ pub(super) fn of(patch: &Patch) -> Vec<usize> {
     units
 }
 
+/// Returns the first part of the unit of each part, within a culprit: lines that are only removed are one unit with the
+/// new lines that replace them, and with what is between.
+///
+/// For example, an old function fails without its `return`. That is no fault of the new one, which does not need it.
+pub(super) fn of_replaced_lines(patch: &Patch) -> Vec<usize> {
+    let parts = patch.parts();
+    let mut units: Vec<usize> = (0..parts.len()).collect();
+    let all = units.clone();
+    for block in all.chunk_by(|&one, &other| are_beside(patch, &parts[one], &parts[other])) {
+        let are_new: Vec<_> = block.iter().copied().filter(|&part| has_new_lines(patch, &parts[part])).collect();
+        for &removed in block.iter().filter(|&&part| patch.added(&parts[part]).1.is_empty()) {
+            let nearest = are_new.iter().copied().min_by_key(|&new| (new.abs_diff(removed), new < removed));
+            let Some(nearest) = nearest else { continue };
+            let (first, last) = (removed.min(nearest), removed.max(nearest));
+            // What is joined already stays so.
+            let unit = units[first];
+            units[first..=last].fill(unit);
+        }
+    }
+    units
+}
+
+/// Returns true if a part adds lines that resemble none that it removes.
+fn has_new_lines(patch: &Patch, part: &PatchPart) -> bool {
+    let (removed, added) = (patch.removed(part).1, patch.added(part).1);
+    match (removed.as_slice(), added.as_slice()) {
+        (_, []) => false,
+        ([old], [new]) => !finer::resemble(old, new),
+        _ => true,
+    }
+}
+
+/// Returns true if only brackets and blank lines are between two parts of a file.
+fn are_beside(patch: &Patch, one: &PatchPart, other: &PatchPart) -> bool {
+    let (Piece::Lines(before), Piece::Lines(after)) = (&one.piece, &other.piece) else { return false };
+    if !std::ptr::eq(patch.file_of(one), patch.file_of(other)) {
+        return false;
+    }
+    let Some(old) = &patch.file_of(one).old else { return false };
+    let between = old.content.split(|&byte| byte == b'\n').skip(before.old.end).take(after.old.start - before.old.end);
+    between.flatten().all(|byte| !byte.is_ascii_alphanumeric())
+}
+
 /// Returns the name of the innermost item of each line of a file, if it is Rust.
 fn names_of_lines(path: &Path, content: &[u8]) -> Vec<String> {
     if path.extension() != Some("rs".as_ref()) {
@@ -63,5 +106,37 @@ mod tests {
         let file = |path| ChangedFile { old: Some(version(path, 0)), new: Some(version(path, 1)) };
         let patch = Patch::new(vec![file("a.rs"), file("b.txt"), file("c.rs")]);
         assert_eq!(of(&patch), [0, 0, 2, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 14, 14, 16, 17]);
+    }
+
+    #[test]
+    fn a_removed_line_belongs_to_the_one_that_replaces_it() {
+        let file = |old: &str, new: &str| {
+            let version = |content: &str| FileVersion {
+                path: "a.rs".into(),
+                mode: FileMode::Plain,
+                content: format!("{content} ").replace(' ', "\n").into_bytes(),
+            };
+            ChangedFile { old: Some(version(old)), new: Some(version(new)) }
+        };
+        let finer = |file| {
+            let patch = Patch::new(vec![file]);
+            Patch::finer(&patch.compose(|_| false), &patch.compose(|_| true))
+        };
+        // Each of these words is a line, and `f` and `g` resemble each other.
+        for (old, new, expected) in [
+            ("a b c", "a c", &[0][..]),
+            ("a b c d e", "a c e", &[0, 1]),
+            ("f(1) b", "f(2)", &[0, 1]),
+            ("a b", "x y z", &[0]),
+            ("a f(1) b", "f(2) y", &[0, 0, 0]),
+            ("f(1) a f(3) b", "f(2) x f(4)", &[0, 1, 1, 1]),
+            ("a f(1) b f(3)", "f(2) f(4) y", &[0, 0, 0, 0, 0]),
+            ("a } b", "x }", &[0, 0]),
+            ("a } b", "} y", &[0, 0]),
+            ("a k b", "k y", &[0, 1]),
+            ("a } b", "x } y", &[0, 1]),
+        ] {
+            assert_eq!(of_replaced_lines(&finer(file(old, new))), expected, "{old} -> {new}");
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     cargo::{Artifacts, CargoError, Subcommand},
     process::Ending,
     report::scan::Reports,
-    run::{error::RunError, spec::EndState},
+    run::error::RunError,
 };
 
 /// Runs everything that is to be run, in one go, several times if that is requested. Also returns what was run, if it
@@ -61,13 +61,7 @@ pub(super) fn execute(
     let mut executables = match run.project.executables(artifacts) {
         Ok(executables) => executables,
         Err(error) if is_of_other_tests => return Ok(vec![not_there(error.to_string())]),
-        // There is no test without these changes. With all of them, that is a mistake of the user.
-        Err(CargoError::Nothing(_))
-            if run.runner.axis.decides_which_tests_there_are()
-                && run.spec.choice.end_state() != Some(EndState::AllOn) =>
-        {
-            return Ok(Vec::new());
-        }
+        Err(CargoError::Nothing(_)) if run.may_lack_tests() => return Ok(Vec::new()),
         Err(error) => return Err(unusable(error)),
     };
     if run.project.subcommand == Subcommand::Nextest {

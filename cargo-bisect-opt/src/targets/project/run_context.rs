@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     axes::{AfterBuild, Application, Files, Place},
-    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Project, Subcommand, libtest},
+    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, IfMissing, Project, Subcommand, libtest},
     lab::calibration::environment_note,
     process::{self, Ending, Finished, ProcessSpec, ReadAlong, scratch_dir::ScratchDir},
     report::scan::Reports,
@@ -34,7 +34,7 @@ use crate::{
         outcome::{SEARCHED, classify},
         repetition::Repetition,
         result::Note,
-        spec::{RunSpec, Surroundings},
+        spec::{EndState, RunSpec, Surroundings},
     },
 };
 
@@ -120,7 +120,9 @@ impl<'a> RunContext<'a> {
         match self.project.build_in(self.spec.slot, &overrides, output, scratch.path(), interrupt) {
             Ok(artifacts) => {
                 builds.add(&artifacts);
-                self.runner.artifacts.get_or_init(|| artifacts.clone());
+                if !self.may_lack_tests() {
+                    self.runner.artifacts.get_or_init(|| artifacts.clone());
+                }
                 Ok(Ok(Cow::Owned(artifacts)))
             }
             Err(CargoError::Build { messages, .. }) => {
@@ -141,7 +143,14 @@ impl<'a> RunContext<'a> {
     pub(super) fn build_overrides(&self) -> Option<BuildOverrides> {
         let build = self.application.build.clone()?;
         let is_plain = build.is_plain || self.runner.options.subcommand.is_build();
-        Some(BuildOverrides { only: self.runner.needed_targets(&self.brief.tests), is_plain, ..build })
+        let if_missing = if self.may_lack_tests() { IfMissing::LeaveOut } else { IfMissing::Refuse };
+        Some(BuildOverrides { only: self.runner.needed_targets(&self.brief.tests), is_plain, if_missing, ..build })
+    }
+
+    /// Returns true if what is to be run may be missing because changes are disabled, so that nothing fails. With all of
+    /// them, that is a mistake of the user.
+    pub(super) fn may_lack_tests(&self) -> bool {
+        self.runner.axis.decides_which_tests_there_are() && self.spec.choice.end_state() != Some(EndState::AllOn)
     }
 
     /// Adds reports that do not come from the processes of the run.

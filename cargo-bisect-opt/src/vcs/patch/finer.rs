@@ -31,21 +31,27 @@ pub(super) fn divided(hunk: &LineHunk, old: &[&[u8]], new: &[&[u8]]) -> Vec<Line
     divided
 }
 
+/// Returns true if one line may replace the other.
+pub(crate) fn resemble(one: &[u8], other: &[u8]) -> bool {
+    similarity(&words(one), &words(other)) >= MIN_SIMILARITY
+}
+
+/// Returns the similarity of two lines with these words, in percent.
+fn similarity(one: &BTreeSet<&[u8]>, other: &BTreeSet<&[u8]>) -> usize {
+    let most = one.len().max(other.len());
+    (100 * one.intersection(other).count()).checked_div(most).unwrap_or(0)
+}
+
 /// Returns the pairs of lines that resemble each other, in order, so that the sum of their similarities is largest.
 fn pairs(old: &[&[u8]], new: &[&[u8]]) -> Vec<(usize, usize)> {
     let (old_words, new_words): (Vec<_>, Vec<_>) =
         (old.iter().map(|line| words(line)).collect(), new.iter().map(|line| words(line)).collect());
-    let similarity = |one: usize, other: usize| {
-        let (one, other) = (&old_words[one], &new_words[other]);
-        let most = one.len().max(other.len());
-        (100 * one.intersection(other).count()).checked_div(most).unwrap_or(0)
-    };
     // The best sums for the lines from these on.
     let mut best = vec![vec![0; new.len() + 1]; old.len() + 1];
     for one in (0..old.len()).rev() {
         for other in (0..new.len()).rev() {
             let without = best[one + 1][other].max(best[one][other + 1]);
-            let like = similarity(one, other);
+            let like = similarity(&old_words[one], &new_words[other]);
             let with = if like < MIN_SIMILARITY { 0 } else { like + best[one + 1][other + 1] };
             best[one][other] = without.max(with);
         }

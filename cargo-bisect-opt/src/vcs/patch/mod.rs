@@ -5,7 +5,7 @@
 
 mod aligned;
 mod conversions;
-mod finer;
+pub(crate) mod finer;
 mod items;
 mod lines;
 pub(crate) mod overlay;
