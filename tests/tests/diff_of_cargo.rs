@@ -97,6 +97,7 @@ fn hunks_that_only_compile_together_are_found_together() {
     let place = shop();
     let finished = place.search(&["test", "--diff"]).expect_status(0);
     assert_eq!(names(&finished), [["fn tax@src/lib.rs:13"]], "{finished}");
+    finished.expect_message(&["checking which of 8 hunks only compile together"]);
     let subject = finished.stderr.lines().find(|line| line.starts_with("bisecting ")).unwrap();
     assert!(subject.starts_with("bisecting 8 hunks as 7 changes in 2 files"), "{subject}");
     let unresolved = finished.events_of("trial").iter().filter(|trial| trial["outcome"] == "unresolved").count();

@@ -177,6 +177,10 @@ fn a_large_hunk_whose_lines_only_compile_together_is_not_searched_again() {
     let finished = place.search(&["test", "--diff"]).expect_status(0);
     assert_eq!(names(&finished), [["fn total@src/lib.rs:2"]], "{finished}");
     assert_eq!(finished.stderr.matches("bisecting ").count(), 1, "{finished}");
+    finished.expect_message(&[
+        "checking which of 14 hunks of the culprit only compile together",
+        "most lines of the culprit only compile together, so they are not searched",
+    ]);
 }
 
 /// Without its `return` the old function fails, too. But the new lines replace it, and one of them is wrong.

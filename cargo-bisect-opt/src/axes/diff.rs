@@ -13,6 +13,7 @@ mod hunk_text;
 mod inside;
 mod reduction;
 mod relevance;
+mod slot_check;
 mod ties;
 mod units;
 mod words;
@@ -31,8 +32,9 @@ use bisect_core::{
 
 use self::{
     beside::KnownBeside,
-    checks::{Check, Checked},
+    checks::{Check, Checked, MAX_CHECKS, MAX_CHECKS_WITHIN},
     compiler::Compiler,
+    slot_check::SlotCheck,
     ties::Ties,
     words::{PartSet, PartWords},
 };
@@ -98,6 +100,8 @@ struct Diff {
     beside: Mutex<KnownBeside>,
     /// True if cargo builds in the work tree; false if a command is started there.
     builds: bool,
+    /// Shows lines about a preparation that takes long.
+    show: Option<fn(&str)>,
 }
 
 fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
@@ -130,6 +134,7 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
         compiler,
         beside: Mutex::default(),
         builds,
+        show: target.show,
     };
     if diff.compiler.is_some()
         && let (Some(show), count @ 2..) = (target.show, diff.words.len())
@@ -161,11 +166,12 @@ impl Diff {
         if let Some(compiler) = &self.compiler
             && order.len() > 1
         {
-            let mut check = SlotCheck { diff: self, compiler, slot: 0 };
+            let most = if is_within { MAX_CHECKS_WITHIN } else { MAX_CHECKS };
+            let mut check = SlotCheck::new(self, compiler, 0).with_progress(self.show, most);
             let all: PartSet = (0..self.words.len()).collect();
             // If one of both trees does not compile, errors are no guide.
             if check.check(&PartSet::new())? == Checked::Compiles && check.check(&all)? == Checked::Compiles {
-                return ties.groups(order, &mut check);
+                return ties.groups(order, &mut check, most);
             }
         }
         Ok(ties.single_units())
@@ -203,30 +209,6 @@ impl Diff {
     fn set(&self, slot: usize, parts: &PartSet) -> Result<Checkout, RunError> {
         let set = self.overlays.set(slot, &self.patch, |part| parts.contains(&part));
         set.map_err(|error| RunError::Unusable(error.to_string()))
-    }
-}
-
-/// A check of sets of parts in the work tree of a slot.
-struct SlotCheck<'a> {
-    diff: &'a Diff,
-    compiler: &'a Compiler,
-    slot: usize,
-}
-
-impl Check for SlotCheck<'_> {
-    type Error = RunError;
-
-    fn check(&mut self, parts: &PartSet) -> Result<Checked, RunError> {
-        if let Some(known) = self.compiler.known(parts) {
-            return Ok(known);
-        }
-        match self.diff.set(self.slot, parts)? {
-            Checkout::Failed(_) => Ok(Checked::Fails(complaint::Complaint::default())),
-            Checkout::Done(top) => {
-                let directory = top.join(&self.diff.trees.subdirectory);
-                self.compiler.check(self.slot, parts, &top, &directory)
-            }
-        }
     }
 }
 

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use super::{
-    Diff, SlotCheck,
+    Diff,
     checks::{Check, Checked},
     id,
-    reduction::reduce,
+    reduction::necessary,
+    slot_check::SlotCheck,
     words::PartSet,
 };
 use crate::run::{error::RunError, spec::Choice};
@@ -28,7 +29,7 @@ impl Diff {
         let enabled = self.enabled(choice);
         let Some(compiler) = &self.compiler else { return Ok(enabled) };
         let Some((forced, excluded)) = choice.exceptions(self.changes.len()) else { return Ok(enabled) };
-        let mut check = SlotCheck { diff: self, compiler, slot };
+        let mut check = SlotCheck::new(self, compiler, slot);
         let mut selected = enabled;
         if let Some(&last) = forced.last() {
             // The order up to the last one compiles.
@@ -63,20 +64,28 @@ impl Diff {
         } else {
             self.ties().shrunk(&all - parts, check)?.map(|left| &all - &left)
         };
-        let with_them = |more: &PartSet| if is_enabled { parts | more } else { &(&all - parts) - more };
-        // If the errors are no guide, take as much away from a set that compiles as possible.
-        let mut left = MAX_CHECKS;
-        let more: Vec<_> = (&found.unwrap_or_else(|| limit.clone()) - parts).into_iter().collect();
-        let beside: PartSet =
-            if more.is_empty() || check.check(&with_them(&more.iter().copied().collect()))? != Checked::Compiles {
-                PartSet::new()
-            } else {
-                let least = reduce(&more, &mut |more| {
-                    left = left.saturating_sub(1);
-                    Ok::<_, RunError>(left > 0 && check.check(&with_them(more))? == Checked::Compiles)
-                });
-                least?.left.into_iter().collect()
-            };
+        let more = &found.unwrap_or_else(|| limit.clone()) - parts;
+        // Those of one change compile only together.
+        let of_change = |change: usize| self.changes[change].iter().copied().filter(|part| more.contains(part));
+        let mut changes: Vec<_> =
+            (0..self.changes.len()).filter(|&change| of_change(change).next().is_some()).collect();
+        if !is_enabled {
+            // The first ones need no others, so they are enabled again first.
+            changes.reverse();
+        }
+        let beside_of = |changes: &mut dyn Iterator<Item = usize>| changes.flat_map(of_change).collect::<PartSet>();
+        let mut compiles = |beside: &PartSet| {
+            let with_them = if is_enabled { parts | beside } else { &(&all - parts) - beside };
+            Ok::<_, RunError>(check.check(&with_them)? == Checked::Compiles)
+        };
+        let beside = if more.is_empty() || !compiles(&more)? {
+            PartSet::new()
+        } else {
+            // If the errors are no guide, most of these are not needed.
+            let needed =
+                necessary(&changes, MAX_CHECKS, &mut |changes| compiles(&beside_of(&mut changes.iter().copied())));
+            beside_of(&mut needed?.into_iter())
+        };
         self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());
         Ok(beside)
     }

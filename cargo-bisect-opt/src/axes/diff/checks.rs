@@ -6,7 +6,9 @@ use super::{complaint::Complaint, words::PartSet};
 
 /// The maximum number of builds to divide a patch. Parts that remain undivided are changes of their own: a selection
 /// that does not compile is unresolved.
-const MAX_CHECKS: usize = 300;
+pub(super) const MAX_CHECKS: usize = 300;
+/// The same within a culprit. Its lines often compile only together, which takes many builds to find out.
+pub(super) const MAX_CHECKS_WITHIN: usize = 60;
 
 /// The answer of the compiler about a set of parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,15 +32,17 @@ pub(super) trait Check {
 pub(super) struct CountedChecks<'a, C> {
     check: &'a mut C,
     known: BTreeMap<PartSet, Checked>,
+    most: usize,
 }
 
 impl<'a, C: Check> CountedChecks<'a, C> {
-    pub(super) fn new(check: &'a mut C) -> Self {
-        Self { check, known: BTreeMap::new() }
+    /// Makes at most this number of checks.
+    pub(super) fn new(check: &'a mut C, most: usize) -> Self {
+        Self { check, known: BTreeMap::new(), most }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.known.len() >= MAX_CHECKS
+        self.known.len() >= self.most
     }
 
     pub(super) fn compiles(&mut self, parts: &PartSet) -> Result<bool, C::Error> {

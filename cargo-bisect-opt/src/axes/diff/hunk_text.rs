@@ -1,6 +1,8 @@
 //! Texts of hunks: their names, their lines, and patches that git applies.
 
-use std::{io, process::Command};
+use std::{io, path::Path, process::Command, sync::LazyLock};
+
+use regex::bytes::Regex;
 
 use super::words::PartSet;
 use crate::{
@@ -10,9 +12,9 @@ use crate::{
     vcs::patch::{Composition, Items, Patch, PatchPart, Piece, overlay, trees::FileVersion},
 };
 
-/// The maximum number of lines of a hunk in an answer.
+/// The number of lines of hunks in an answer.
 const SHOWN: usize = 60;
-/// The maximum number of lines of all hunks together that it needs to compile; of more, only the names are shown.
+/// The minimum number of lines for what a change needs to compile.
 const SHOWN_OF_NEEDED: usize = 20;
 
 /// Returns the patch from some files to others, as git writes it.
@@ -37,34 +39,92 @@ pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::
 /// Completes the report about a change with these parts. `needed` are those that it needs to compile.
 pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report: Report) -> Report {
     let all = patch.parts();
-    let Some(first) = parts.first().map(|&part| &all[part]) else { return report };
-    let mut lines = Vec::new();
-    for part in parts.iter().map(|&part| &all[part]) {
-        if parts.len() > 1 {
-            lines.push(label(patch, part));
-        }
-        lines.extend(lines_of(patch, part));
+    let Some(main) = main_part(patch, parts) else { return report };
+    let main = &all[main];
+    let hunk = |&part: &usize| HunkText { label: label(patch, &all[part]), lines: lines_of(patch, &all[part]) };
+    let mut hunks: Vec<_> = parts.iter().map(hunk).collect();
+    if let [hunk] = hunks.as_mut_slice() {
+        // The name of the change says it.
+        hunk.label.clear();
+    }
+    let mut details = shown(&hunks, SHOWN);
+    let rest = SHOWN.saturating_sub(details.len()).max(SHOWN_OF_NEEDED);
+    if parts.len() > 1 {
+        let name_of_all = name(patch, main);
+        let is_one_item = parts.iter().all(|&part| !name_of_all.is_empty() && name(patch, &all[part]) == name_of_all);
+        let why = if is_one_item { format!("of `{name_of_all}`") } else { "that only compile together".to_owned() };
+        let share = format!("{} of {}", lines(patch, parts), plural(lines_of_all(patch), "line"));
+        details.insert(0, format!("{} {why}, {share}:", plural(parts.len(), "hunk")));
     }
     // Without these it does not compile, so they may be as much to blame.
-    let of_needed = |&part: &usize| (label(patch, &all[part]), lines_of(patch, &all[part]));
-    let needed: Vec<_> = needed.iter().map(of_needed).collect();
-    let are_shown = needed.iter().map(|(_, lines)| lines.len()).sum::<usize>() <= SHOWN_OF_NEEDED;
-    for (label, of_part) in needed {
-        lines.push(format!("needed to compile: {label}"));
-        lines.extend(of_part.into_iter().filter(|_| are_shown));
+    let needed: Vec<_> = needed
+        .iter()
+        .map(hunk)
+        .map(|hunk| HunkText { label: format!("needed to compile: {}", hunk.label), ..hunk })
+        .collect();
+    if !needed.is_empty() && parts.iter().any(|&part| adds_test(patch, &all[part])) {
+        details.push("only the new version has this test, so the fault may as well be in what it needs:".to_owned());
     }
-    let mut details: Vec<_> = lines.iter().take(SHOWN).cloned().collect();
-    if lines.len() > SHOWN {
-        details.push(format!("… {} more", plural(lines.len() - SHOWN, "line")));
+    details.extend(shown(&needed, rest));
+    let text = shown(&[hunks, needed].concat(), usize::MAX);
+    Report { name: name(patch, main), location: Some(location(patch, main)), text, details, ..report }
+}
+
+/// Returns the part by which a change is named: the first one with code of an item outside of tests.
+fn main_part(patch: &Patch, parts: &PartSet) -> Option<usize> {
+    let is_code = |part: &&usize| {
+        let part = &patch.parts()[**part];
+        let file = location(patch, part).file;
+        let is_aside =
+            ["tests", "benches", "examples"].iter().any(|&aside| Path::new(&file).iter().any(|name| name == aside));
+        let has_text = lines_of(patch, part).iter().any(|line| !line[1..].trim().is_empty());
+        name(patch, part).starts_with("fn ") && has_text && !is_aside && !adds_test(patch, part)
+    };
+    parts.iter().find(is_code).or(parts.first()).copied()
+}
+
+/// Returns true if a part adds tests.
+fn adds_test(patch: &Patch, part: &PatchPart) -> bool {
+    static TEST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\s*#\[(?:\w+::)*test\b").expect("it is valid"));
+    let count = |lines: Vec<&[u8]>| lines.into_iter().filter(|line| TEST.is_match(line)).count();
+    count(patch.added(part).1) > count(patch.removed(part).1)
+}
+
+/// A hunk as text: its name with its place, and its lines.
+#[derive(Clone, Debug)]
+struct HunkText {
+    label: String,
+    lines: Vec<String>,
+}
+
+/// Returns hunks in about `limit` lines: first of all their names, and then as many lines of each one.
+fn shown(hunks: &[HunkText], limit: usize) -> Vec<String> {
+    let labels = hunks.iter().filter(|hunk| !hunk.label.is_empty()).count();
+    let is_all = labels + hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= limit;
+    let most = hunks.len().min(limit);
+    let each = if is_all { usize::MAX } else { (limit - labels.min(limit)).checked_div(most).unwrap_or(0) };
+    let mut shown = Vec::new();
+    for HunkText { label, lines } in &hunks[..most] {
+        shown.extend((!label.is_empty()).then(|| label.clone()));
+        shown.extend(lines.iter().take(each).cloned());
+        if lines.len() > each && each > 0 {
+            shown.push(format!("… and {}", plural(lines.len() - each, "more line")));
+        }
     }
-    if parts.len() > 1 {
-        let first = name(patch, first);
-        let is_one_item = parts.iter().all(|&part| !first.is_empty() && name(patch, &all[part]) == first);
-        let why = if is_one_item { format!("of `{first}`") } else { "that only compile together".to_owned() };
-        details.insert(0, format!("{} {why}:", plural(parts.len(), "hunk")));
+    if hunks.len() > most {
+        shown.push(format!("… and {}", plural(hunks.len() - most, "more hunk")));
     }
-    let location = location(patch, first);
-    Report { name: name(patch, first), location: Some(location), text: lines, details, ..report }
+    shown
+}
+
+/// Returns the number of lines that parts remove and add.
+pub(super) fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
+    let parts = parts.into_iter().map(|&part| &patch.parts()[part]);
+    parts.map(|part| patch.removed(part).1.len() + patch.added(part).1.len()).sum()
+}
+
+fn lines_of_all(patch: &Patch) -> usize {
+    lines(patch, &(0..patch.parts().len()).collect::<Vec<_>>())
 }
 
 /// Returns the place of a part: in the new version of its file, or, if it is deleted, in the old one.
@@ -124,4 +184,63 @@ fn lines_of(patch: &Patch, part: &PatchPart) -> Vec<String> {
     let removed = patch.removed(part).1.into_iter().map(|line| text('-', line));
     let added = patch.added(part).1.into_iter().map(|line| text('+', line));
     removed.chain(added).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vcs::patch::trees::{ChangedFile, FileMode};
+    use bisect_core::ChangeId;
+
+    fn hunks(lines: &[usize]) -> Vec<HunkText> {
+        let hunk = |(number, &count): (usize, &usize)| HunkText {
+            label: number.to_string(),
+            lines: (0..count).map(|line| format!("+{line}")).collect(),
+        };
+        lines.iter().enumerate().map(hunk).collect()
+    }
+
+    #[test]
+    fn the_names_of_hunks_come_before_their_lines() {
+        for (lines, limit, expected) in [
+            (&[2, 1][..], 5, "0 +0 +1 1 +0"),
+            (&[3, 3], 6, "0 +0 +1 … and 1 more line 1 +0 +1 … and 1 more line"),
+            (&[9, 1, 1], 3, "0 1 2"),
+            (&[1, 1, 1], 2, "0 1 … and 1 more hunk"),
+            (&[], 2, ""),
+        ] {
+            assert_eq!(shown(&hunks(lines), limit).join(" "), expected, "{lines:?} in {limit}");
+        }
+        let mut single = hunks(&[5]);
+        single[0].label.clear();
+        assert_eq!(shown(&single, 3), ["+0", "+1", "+2", "… and 2 more lines"]);
+    }
+
+    #[test]
+    fn a_change_is_named_by_code_rather_than_by_tests() {
+        let file = |path: &str, old: &str, new: &str| {
+            let version = |text: &str| FileVersion {
+                path: path.into(),
+                mode: FileMode::Plain,
+                content: text.as_bytes().to_vec(),
+            };
+            ChangedFile { old: Some(version(old)), new: Some(version(new)) }
+        };
+        let patch = Patch::new(vec![
+            file("Cargo.toml", "a\n", "b\n"),
+            file("benches/x.rs", "fn a() {\n    1;\n}\n", "fn a() {\n    2;\n}\n"),
+            file(
+                "src/lib.rs",
+                "fn one() {\n    1;\n}\n",
+                "fn one() {\n    2;\n}\n\n#[test]\nfn two() {\n    three();\n}\n",
+            ),
+        ]);
+        let report = |parts: &[usize]| {
+            describe(&patch, &parts.iter().copied().collect(), &PartSet::new(), Report::new(ChangeId(0)))
+        };
+        let name = |parts: &[usize]| report(parts).name;
+        assert_eq!(name(&[0, 1, 2, 4]), "fn one");
+        assert_eq!((name(&[1, 3, 4]), name(&[0, 4])), ("fn a".to_owned(), String::new()));
+        assert_eq!(report(&[0, 2]).details[0], "2 hunks that only compile together, 4 of 11 lines:");
+    }
 }

@@ -5,6 +5,7 @@
 use super::{
     Diff,
     beside::KnownBeside,
+    hunk_text::lines,
     words::{PartSet, PartWords},
 };
 use crate::{
@@ -44,16 +45,17 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
         compiler: whole.compiler.as_ref().map(super::Compiler::renewed),
         beside: std::sync::Mutex::new(KnownBeside::new()),
         builds: whole.builds,
+        show: whole.show,
     };
+    if let Some(show) = inner.show {
+        show(&format!("checking which of {} hunks of the culprit only compile together\n", inner.words.len()));
+    }
     inner.changes = inner.divide().map_err(|error| error.to_string())?;
     // If most lines only compile together, the answer would be nearly as large as the culprit.
-    let of_changes: Vec<_> = inner.changes.iter().map(|change| lines(&inner.patch, change)).collect();
-    let is_divided = of_changes.iter().all(|of_change| 2 * of_change <= of_changes.iter().sum());
+    let most = lines(&whole.patch, &parts) / 2;
+    let is_divided = inner.changes.iter().all(|change| lines(&inner.patch, change) <= most);
+    if let (Some(show), false) = (inner.show, is_divided) {
+        show("most lines of the culprit only compile together, so they are not searched\n");
+    }
     Ok(is_divided.then(|| Box::new(inner) as Box<dyn Axis>))
-}
-
-/// Returns the number of lines that parts remove and add.
-fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
-    let parts = parts.into_iter().map(|&part| &patch.parts()[part]);
-    parts.map(|part| patch.removed(part).1.len() + patch.added(part).1.len()).sum()
 }

@@ -1,4 +1,4 @@
-//! Removal of elements from a set for as long as a condition holds, in halves and then one by one.
+//! Removal of elements from a set for as long as a condition holds.
 
 use std::collections::BTreeSet;
 
@@ -29,6 +29,40 @@ pub(super) fn reduce<E>(
         if reduction.left.len() == before.len() || reduction.left.is_empty() {
             return Ok(reduction);
         }
+    }
+}
+
+/// Returns elements for which a condition holds, and as few as possible. They are in an order whose elements need only
+/// earlier ones, and the condition must hold for all together.
+///
+/// The last element of the shortest prefix for which the condition holds is necessary. Beside the necessary ones a shorter
+/// prefix may do, and so on. So each costs as many questions as a binary search. Once `left` questions are asked, the
+/// shortest known prefix is part of the result.
+///
+/// # Errors
+/// Those of the condition.
+pub(super) fn necessary<E>(
+    elements: &[usize],
+    mut left: usize,
+    holds: &mut impl FnMut(&BTreeSet<usize>) -> Result<bool, E>,
+) -> Result<BTreeSet<usize>, E> {
+    let mut necessary = BTreeSet::new();
+    let mut length = elements.len();
+    loop {
+        let with_prefix = |length: usize| elements[..length].iter().chain(&necessary).copied().collect();
+        // The condition holds with a prefix of `length`, and fails with a prefix that is shorter than `least`.
+        let mut least = 0;
+        while least < length && left > 0 {
+            left -= 1;
+            // Most elements need few others, so no prefix is tried first.
+            let middle = if least == 0 { 0 } else { usize::midpoint(least, length) };
+            if holds(&with_prefix(middle))? { length = middle } else { least = middle + 1 }
+        }
+        if length == 0 || left == 0 {
+            return Ok(with_prefix(length));
+        }
+        length -= 1;
+        necessary.insert(elements[length]);
     }
 }
 
@@ -96,5 +130,35 @@ mod tests {
     fn elements_that_need_each_other_stay_together() {
         let (reduction, _) = reduced(2, &[], &[(0, 1), (1, 0)]);
         assert_eq!(reduction, Reduction { left: vec![0, 1], removed: Vec::new() });
+    }
+
+    /// Finds the necessary elements of 64, and counts the questions.
+    fn found(needed: &[usize], needs: &[(usize, usize)], left: usize) -> (Vec<usize>, usize) {
+        let mut asked = 0;
+        let elements: Vec<_> = (0..64).collect();
+        let found = necessary::<()>(&elements, left, &mut |left| {
+            asked += 1;
+            Ok(needed.iter().all(|element| left.contains(element))
+                && needs.iter().all(|(one, other)| !left.contains(one) || left.contains(other)))
+        });
+        (found.unwrap().into_iter().collect(), asked)
+    }
+
+    #[test]
+    fn a_necessary_element_costs_a_binary_search() {
+        assert_eq!(found(&[], &[], 60), (vec![], 1));
+        assert_eq!(found(&[17], &[], 60), (vec![17], 8));
+        // Those that one needs are necessary, others with needs of their own are not.
+        let (elements, asked) = found(&[40], &[(40, 17), (17, 3), (50, 20)], 60);
+        assert_eq!(elements, [3, 17, 40]);
+        assert!(asked <= 24, "{asked} questions");
+    }
+
+    #[test]
+    fn with_few_questions_too_much_is_left() {
+        let (elements, asked) = found(&[10, 60], &[], 9);
+        assert_eq!((elements.first(), elements.last(), asked), (Some(&0), Some(&60), 9));
+        assert!(elements.contains(&10));
+        assert_eq!(found(&[60], &[], 0).0, (0..64).collect::<Vec<_>>());
     }
 }

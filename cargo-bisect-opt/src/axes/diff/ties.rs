@@ -107,18 +107,24 @@ impl<'a> Ties<'a> {
         !is_file_read && matches!(part.piece, Piece::Lines(_) | Piece::Mode)
     }
 
-    /// Divides an order into groups so that as many of its prefixes as possible compile. Both ends compile.
+    /// Divides an order into groups so that as many of its prefixes as possible compile, with at most `most` checks. Both
+    /// ends compile.
     ///
     /// # Errors
     /// If nothing more can be checked.
-    pub(super) fn groups<C: Check>(&self, mut order: Vec<usize>, check: &mut C) -> Result<Vec<Vec<usize>>, C::Error> {
+    pub(super) fn groups<C: Check>(
+        &self,
+        mut order: Vec<usize>,
+        check: &mut C,
+        most: usize,
+    ) -> Result<Vec<Vec<usize>>, C::Error> {
         let unread = order.iter().take_while(|&&part| self.is_unread(part)).count();
         let mut cuts: BTreeSet<usize> = (0..=unread).chain([order.len()]).collect();
         // The ranges, by their beginnings, that were hard to divide.
         let mut hard: BTreeSet<usize> = BTreeSet::new();
         let mut tied: BTreeSet<usize> = BTreeSet::new();
         let mut check = UnitCheck { ties: self, check };
-        let mut check = CountedChecks::new(&mut check);
+        let mut check = CountedChecks::new(&mut check, most);
         let mut doubtful = self.redefining();
         let enough = (order.len() / MIN_RANGES).max(1);
         while !check.is_over() {

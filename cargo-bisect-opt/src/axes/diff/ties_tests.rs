@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, path::PathBuf};
 
-use super::*;
+use super::{super::checks::MAX_CHECKS, *};
 use crate::vcs::patch::trees::{ChangedFile, FileMode, FileVersion};
 
 /// A compiler that requires some parts for others, and names the missing ones by their definitions.
@@ -53,7 +53,7 @@ fn divided(uses: &[&[usize]], pairs: &[(usize, usize)]) -> (Vec<usize>, Vec<Vec<
     let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
     let ties = Ties::new(&patch, &words);
     let mut compiler = Needs { pairs: pairs.to_vec(), checks: 0 };
-    let Ok(groups) = ties.groups(ties.order(), &mut compiler);
+    let Ok(groups) = ties.groups(ties.order(), &mut compiler, MAX_CHECKS);
     (ties.order(), groups, compiler.checks)
 }
 
@@ -76,7 +76,7 @@ fn what_the_compiler_does_not_read_is_tied_to_nothing() {
     let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
     let ties = Ties::new(&patch, &words);
     let mut compiler = Needs { pairs: vec![(0, 1), (1, 0)], checks: 0 };
-    assert_eq!(ties.groups(ties.order(), &mut compiler), Ok(vec![vec![2], vec![0, 1]]));
+    assert_eq!(ties.groups(ties.order(), &mut compiler, MAX_CHECKS), Ok(vec![vec![2], vec![0, 1]]));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn parts_that_are_far_from_each_other_are_tied_without_those_between() {
         let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
         let ties = Ties::new(&patch, &words);
         let mut compiler = Silent(Needs { pairs: pairs.clone(), checks: 0 });
-        let Ok(groups) = ties.groups(ties.order(), &mut compiler);
+        let Ok(groups) = ties.groups(ties.order(), &mut compiler, MAX_CHECKS);
         let mut joint: Vec<_> = groups.iter().filter(|group| group.len() > 1).cloned().collect();
         joint.sort();
         let expected = if count == 16 { [vec![0, 15]] } else { [vec![0, 5, 23]] };
