@@ -178,12 +178,12 @@ fn a_large_hunk_whose_lines_only_compile_together_is_not_searched_again() {
     assert_eq!(names(&finished), [["fn total@src/lib.rs:2"]], "{finished}");
     assert_eq!(finished.stderr.matches("bisecting ").count(), 1, "{finished}");
     finished.expect_message(&[
-        "checking which of 14 hunks of the culprit only compile together",
-        "most lines of the culprit only compile together, so they are not searched",
+        "checking which of the 14 hunks of the culprit only compile together",
+        "no search within the culprit: its largest part has more than half of its lines",
     ]);
 }
 
-/// Without its `return` the old function fails, too. But the new lines replace it, and one of them is wrong.
+/// The old function fails without its `return`, too: so the search must not divide it from the lines that replace it.
 #[test]
 fn within_a_rewritten_function_no_removed_line_is_to_blame() {
     let code = |step: u32, body: &str| {
@@ -259,7 +259,7 @@ fn a_test_target_that_the_patch_adds() {
     // With all hunks, a name that is not there is a mistake.
     let finished = place.search(&["test", "--diff", "--test", "sums"]);
     assert!(finished.status == Some(3) && finished.stderr.contains("no test target named `sums`"), "{finished}");
-    // A check of what is not there has no error either.
+    // `cargo check` of a target that is not there has no error, either.
     place.repository.write("tests/totals.rs", &tests.replace("30", "shop::TOTAL"));
     let finished = place.search(&["check", "--diff", "--test", "totals"]).expect_status(0);
     assert_eq!(names(&finished), [["new file tests/totals.rs@tests/totals.rs"]], "{finished}");

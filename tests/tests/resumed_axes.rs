@@ -84,7 +84,8 @@ macro_rules! axes {
     };
 }
 
-// Commands without builds show what the journal keeps at every kind of moment, the others what an axis adds to it.
+// Commands without builds are fast, so they are killed at many moments; the others at one or two, which show that the
+// journal has what their axes add.
 axes! {
     lines: [1, 2, 4, 9, 16],
     flaky_command: [1, 2, 5, 11, 23, 40],

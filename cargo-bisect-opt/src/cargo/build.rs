@@ -37,7 +37,7 @@ pub(crate) struct Build<'a> {
     pub(crate) more_arguments: &'a [OsString],
     /// The target directory.
     pub(crate) target_dir: &'a Path,
-    /// Options for cargo.
+    /// The user's options for cargo, or those that replace them.
     pub(crate) options: Vec<OsString>,
     /// Options that replace the user's choice of features.
     pub(crate) features: Option<&'a [OsString]>,
@@ -98,7 +98,7 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// Returns the result of a build that has nothing to build.
+    /// Returns a successful result without artifacts.
     pub(super) fn of_nothing(target_dir: &Path) -> Self {
         let artifacts = Artifacts { is_complete: true, target_dir: target_dir.to_owned(), ..Artifacts::default() };
         let (command, messages) = (String::new(), Vec::new());

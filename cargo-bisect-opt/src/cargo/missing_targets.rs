@@ -1,6 +1,6 @@
-//! Packages and targets that a command line names, and that one version of the sources does not have.
+//! Packages and targets that a command line names and the sources of a run do not have.
 //!
-//! Cargo refuses the whole command then. A run with a part of a patch leaves these names out instead.
+//! Cargo refuses the whole command then. Runs without some hunks of a patch leave these names out instead.
 
 use std::ffi::OsString;
 
@@ -17,9 +17,9 @@ pub(crate) enum IfMissing {
     /// They are passed to cargo, which refuses them.
     #[default]
     Refuse,
-    /// They are left out. If nothing else is named, nothing is built.
+    /// They are left out. If no named package or target is left, nothing is built.
     LeaveOut,
-    /// They are left out. If nothing else is named, the default targets are built.
+    /// They are left out. If no named package or target is left, the default targets are built.
     BuildOthers,
 }
 
@@ -33,29 +33,35 @@ const LIBRARIES: [TargetKind; 6] = [
     TargetKind::ProcMacro,
 ];
 
-/// The options of a command line, as far as a workspace has what they name.
+/// The options of a command line without the missing packages and targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PresentOptions {
     /// The options without the missing packages and targets.
     pub(super) options: Vec<OsString>,
-    /// True if packages or targets are named, and all of them are missing.
+    /// True if all named packages, or all named targets, are missing.
     pub(super) has_nothing: bool,
 }
 
 impl PresentOptions {
-    /// Returns the options that name what is among these packages. `defaults` are those that cargo selects if none is
-    /// named. A pattern for several names is left to cargo.
-    pub(super) fn of(options: &[OsString], packages: &[&Package], defaults: &[&Package]) -> Self {
+    /// Leaves out the packages and targets that these members of a workspace do not have. `defaults` are the members that
+    /// cargo selects if none is named. URLs, patterns for several names, and dependencies are left to cargo.
+    pub(super) fn of(
+        options: &[OsString],
+        members: &[&Package],
+        defaults: &[&Package],
+        is_dependency: impl Fn(&str) -> bool,
+    ) -> Self {
         let parts: Vec<_> = {
             let mut words = options.iter().peekable();
             std::iter::from_fn(|| option::next_part(&mut words)).collect()
         };
         let specs: Vec<_> = parts.iter().filter_map(|part| named(part, &["-p", "--package"])).collect();
-        let has_package = |spec: &str| is_pattern(spec) || packages.iter().any(|package| is_spec_of(spec, package));
+        let is_other = |spec: &str| is_pattern(spec) || spec.contains(['/', '#']) || is_dependency(spec);
+        let has_package = |spec: &str| is_other(spec) || members.iter().any(|package| is_spec_of(spec, package));
         let is_named = |package: &&&Package| specs.iter().any(|spec| is_pattern(spec) || is_spec_of(spec, package));
         let selected: Vec<_> = match specs.as_slice() {
             [] => defaults.to_vec(),
-            _ => packages.iter().filter(is_named).copied().collect(),
+            _ => members.iter().filter(is_named).copied().collect(),
         };
         let targets: Vec<_> = selected.iter().flat_map(|package| &package.targets).collect();
         let is_there = |part: &LinePart| {
@@ -94,7 +100,7 @@ fn named(part: &LinePart, names: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns false if an option selects a target that is not there.
+/// Returns true unless an option names a missing target.
 fn has_target(part: &LinePart, targets: &[&Target]) -> bool {
     let kinds: &[TargetKind] = match name(part) {
         Some("--lib") => &LIBRARIES,
@@ -133,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_left_out() {
+    fn missing_packages_and_targets_are_left_out() {
         let shop = package("shop", &[("lib", "shop"), ("test", "sums"), ("bin", "till")]);
         let tool = package("tool", &[("bin", "tool"), ("test", "use")]);
         for (line, expected) in [
@@ -149,12 +155,14 @@ mod tests {
             ("-p tool -p pump", Some("-p tool")),
             ("-ppump --lib", None),
             ("-p shop@0.1 --bin till --bin tool", Some("-p shop@0.1 --bin till")),
+            ("-p serde", Some("-p serde")),
+            ("-p file:///pump", Some("-p file:///pump")),
             // Cargo reads patterns.
             ("-p t* --test us?", Some("-p t* --test us?")),
             ("--test", Some("--test")),
         ] {
             let options: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            let present = PresentOptions::of(&options, &[&shop, &tool], &[&shop]);
+            let present = PresentOptions::of(&options, &[&shop, &tool], &[&shop], |spec| spec == "serde");
             let words: Vec<_> = present.options.iter().map(|word| word.to_str().unwrap()).collect();
             assert_eq!((!present.has_nothing).then(|| words.join(" ")).as_deref(), expected, "{line}");
         }

@@ -218,7 +218,7 @@ impl Project {
         }
     }
 
-    /// Returns the build of what there is; `None` if there is nothing to build.
+    /// Returns a build of the packages and targets that are not missing; `None` if there are none.
     fn prepare_build<'a>(
         &'a self,
         target_dir: &'a Path,

@@ -150,11 +150,17 @@ impl Workspace {
         self.members().iter().any(|member| member.targets.iter().any(|target| !target.required_features.is_empty()))
     }
 
-    /// Returns the options that name what there is.
+    /// Returns the options without packages and targets that the workspace does not have.
     pub(super) fn present_options(&self, options: &[OsString], arguments: &Arguments) -> PresentOptions {
         let members = self.members();
         let defaults = if arguments.all_members { members.clone() } else { self.metadata.workspace_default_packages() };
-        PresentOptions::of(options, &members, &defaults)
+        let lock = cargo_lock::Lockfile::load(self.root().join("Cargo.lock")).ok();
+        let external = |spec: &str| {
+            let name = spec.split(['@', ':']).next().unwrap_or(spec);
+            let mut packages = lock.iter().flat_map(|lock| &lock.packages);
+            packages.any(|package| package.name.as_str() == name && package.source.is_some())
+        };
+        PresentOptions::of(options, &members, &defaults, external)
     }
 
     /// Returns the packages that the arguments select.

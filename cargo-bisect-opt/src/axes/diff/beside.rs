@@ -13,7 +13,7 @@ use super::{
 use crate::run::{error::RunError, spec::Choice};
 
 /// The maximum number of builds to find the least set of parts beside others.
-const MAX_CHECKS: usize = 60;
+const MAX_CHECKS_BESIDE: usize = 60;
 
 /// The additional parts found so far, by the parts that a run asks for. The flag of the key is true for enabled parts,
 /// and false for disabled ones.
@@ -65,12 +65,12 @@ impl Diff {
             self.ties().shrunk(&all - parts, check)?.map(|left| &all - &left)
         };
         let more = &found.unwrap_or_else(|| limit.clone()) - parts;
-        // Those of one change compile only together.
+        // The parts of one change compile only together.
         let of_change = |change: usize| self.changes[change].iter().copied().filter(|part| more.contains(part));
         let mut changes: Vec<_> =
             (0..self.changes.len()).filter(|&change| of_change(change).next().is_some()).collect();
         if !is_enabled {
-            // The first ones need no others, so they are enabled again first.
+            // The first changes need no others. So a shorter prefix is one that enables more of them again.
             changes.reverse();
         }
         let beside_of = |changes: &mut dyn Iterator<Item = usize>| changes.flat_map(of_change).collect::<PartSet>();
@@ -81,9 +81,10 @@ impl Diff {
         let beside = if more.is_empty() || !compiles(&more)? {
             PartSet::new()
         } else {
-            // If the errors are no guide, most of these are not needed.
-            let needed =
-                necessary(&changes, MAX_CHECKS, &mut |changes| compiles(&beside_of(&mut changes.iter().copied())));
+            // If the errors did not help, most of these changes are not needed.
+            let needed = necessary(&changes, MAX_CHECKS_BESIDE, &mut |changes| {
+                compiles(&beside_of(&mut changes.iter().copied()))
+            });
             beside_of(&mut needed?.into_iter())
         };
         self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());

@@ -7,7 +7,8 @@ use super::{complaint::Complaint, words::PartSet};
 /// The maximum number of builds to divide a patch. Parts that remain undivided are changes of their own: a selection
 /// that does not compile is unresolved.
 pub(super) const MAX_CHECKS: usize = 300;
-/// The same within a culprit. Its lines often compile only together, which takes many builds to find out.
+/// The maximum number of builds to divide a culprit. It is smaller because most lines of many culprits compile only
+/// together.
 pub(super) const MAX_CHECKS_WITHIN: usize = 60;
 
 /// The answer of the compiler about a set of parts.

@@ -12,9 +12,9 @@ use crate::{
     vcs::patch::{Composition, Items, Patch, PatchPart, Piece, overlay, trees::FileVersion},
 };
 
-/// The number of lines of hunks in an answer.
+/// The approximate number of lines for the hunks of a change in an answer.
 const SHOWN: usize = 60;
-/// The minimum number of lines for what a change needs to compile.
+/// The number of these lines that the needed hunks have in any case.
 const SHOWN_OF_NEEDED: usize = 20;
 
 /// Returns the patch from some files to others, as git writes it.
@@ -44,7 +44,7 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
     let hunk = |&part: &usize| HunkText { label: label(patch, &all[part]), lines: lines_of(patch, &all[part]) };
     let mut hunks: Vec<_> = parts.iter().map(hunk).collect();
     if let [hunk] = hunks.as_mut_slice() {
-        // The name of the change says it.
+        // The headline names it.
         hunk.label.clear();
     }
     let mut details = shown(&hunks, SHOWN);
@@ -54,7 +54,7 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
         let is_one_item = parts.iter().all(|&part| !name_of_all.is_empty() && name(patch, &all[part]) == name_of_all);
         let why = if is_one_item { format!("of `{name_of_all}`") } else { "that only compile together".to_owned() };
         let share = format!("{} of {}", lines(patch, parts), plural(lines_of_all(patch), "line"));
-        details.insert(0, format!("{} {why}, {share}:", plural(parts.len(), "hunk")));
+        details.insert(0, format!("{} {why} ({share}):", plural(parts.len(), "hunk")));
     }
     // Without these it does not compile, so they may be as much to blame.
     let needed: Vec<_> = needed
@@ -63,14 +63,15 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
         .map(|hunk| HunkText { label: format!("needed to compile: {}", hunk.label), ..hunk })
         .collect();
     if !needed.is_empty() && parts.iter().any(|&part| adds_test(patch, &all[part])) {
-        details.push("only the new version has this test, so the fault may as well be in what it needs:".to_owned());
+        details.push("this change adds a test, and the fault may be in what the test needs:".to_owned());
     }
     details.extend(shown(&needed, rest));
     let text = shown(&[hunks, needed].concat(), usize::MAX);
     Report { name: name(patch, main), location: Some(location(patch, main)), text, details, ..report }
 }
 
-/// Returns the part by which a change is named: the first one with code of an item outside of tests.
+/// Returns the part by which a change is named: the first one in a function outside of tests, benches and examples;
+/// otherwise the first one.
 fn main_part(patch: &Patch, parts: &PartSet) -> Option<usize> {
     let is_code = |part: &&usize| {
         let part = &patch.parts()[**part];
@@ -97,7 +98,7 @@ struct HunkText {
     lines: Vec<String>,
 }
 
-/// Returns hunks in about `limit` lines: first of all their names, and then as many lines of each one.
+/// Returns hunks in about `limit` lines. Names have priority, and each hunk gets the same share of the other lines.
 fn shown(hunks: &[HunkText], limit: usize) -> Vec<String> {
     let labels = hunks.iter().filter(|hunk| !hunk.label.is_empty()).count();
     let is_all = labels + hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= limit;
@@ -241,6 +242,6 @@ mod tests {
         let name = |parts: &[usize]| report(parts).name;
         assert_eq!(name(&[0, 1, 2, 4]), "fn one");
         assert_eq!((name(&[1, 3, 4]), name(&[0, 4])), ("fn a".to_owned(), String::new()));
-        assert_eq!(report(&[0, 2]).details[0], "2 hunks that only compile together, 4 of 11 lines:");
+        assert_eq!(report(&[0, 2]).details[0], "2 hunks that only compile together (4 of 11 lines):");
     }
 }

@@ -48,14 +48,14 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
         show: whole.show,
     };
     if let Some(show) = inner.show {
-        show(&format!("checking which of {} hunks of the culprit only compile together\n", inner.words.len()));
+        show(&format!("checking which of the {} hunks of the culprit only compile together\n", inner.words.len()));
     }
     inner.changes = inner.divide().map_err(|error| error.to_string())?;
-    // If most lines only compile together, the answer would be nearly as large as the culprit.
+    // With a large part, the answer might be nearly as large as the culprit.
     let most = lines(&whole.patch, &parts) / 2;
     let is_divided = inner.changes.iter().all(|change| lines(&inner.patch, change) <= most);
     if let (Some(show), false) = (inner.show, is_divided) {
-        show("most lines of the culprit only compile together, so they are not searched\n");
+        show("no search within the culprit: its largest part has more than half of its lines\n");
     }
     Ok(is_divided.then(|| Box::new(inner) as Box<dyn Axis>))
 }

@@ -1,4 +1,4 @@
-//! Removal of elements from a set for as long as a condition holds.
+//! Small subsets for which a condition holds.
 
 use std::collections::BTreeSet;
 
@@ -32,12 +32,12 @@ pub(super) fn reduce<E>(
     }
 }
 
-/// Returns elements for which a condition holds, and as few as possible. They are in an order whose elements need only
-/// earlier ones, and the condition must hold for all together.
+/// Returns a small subset of `elements` for which a condition holds. An element may need only earlier ones, and the
+/// condition must hold for all together.
 ///
-/// The last element of the shortest prefix for which the condition holds is necessary. Beside the necessary ones a shorter
-/// prefix may do, and so on. So each costs as many questions as a binary search. Once `left` questions are asked, the
-/// shortest known prefix is part of the result.
+/// A binary search finds the shortest prefix for which the condition holds. Its last element is necessary. The search is
+/// repeated beside the necessary elements, until the condition holds for these alone. After `left` questions the
+/// result is the shortest known prefix with them.
 ///
 /// # Errors
 /// Those of the condition.
@@ -54,7 +54,7 @@ pub(super) fn necessary<E>(
         let mut least = 0;
         while least < length && left > 0 {
             left -= 1;
-            // Most elements need few others, so no prefix is tried first.
+            // Few elements are necessary, so the empty prefix is tried first.
             let middle = if least == 0 { 0 } else { usize::midpoint(least, length) };
             if holds(&with_prefix(middle))? { length = middle } else { least = middle + 1 }
         }

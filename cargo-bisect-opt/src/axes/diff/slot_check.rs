@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{run::error::RunError, vcs::worktrees::Checkout};
 
-/// The number of checks after which a line tells how many were made.
-const SHOWN: usize = 50;
+/// The number of checks between two lines about the progress.
+const INTERVAL: usize = 50;
 
 /// A check of sets of parts in the work tree of a slot.
 pub(super) struct SlotCheck<'a> {
@@ -19,9 +19,9 @@ pub(super) struct SlotCheck<'a> {
     slot: usize,
     /// The number of checks that were made.
     made: usize,
-    /// The maximum number of checks that a line tells.
+    /// The maximum number of checks, for these lines.
     most: usize,
-    /// Shows a line now and then.
+    /// Shows a line about the progress.
     show: Option<fn(&str)>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> SlotCheck<'a> {
         Self { diff, compiler, slot, made: 0, most: 0, show: None }
     }
 
-    /// Shows how many checks of this number are made.
+    /// Shows the progress towards `most` checks.
     pub(super) fn with_progress(self, show: Option<fn(&str)>, most: usize) -> Self {
         Self { most, show, ..self }
     }
@@ -43,23 +43,24 @@ impl Check for SlotCheck<'_> {
         if let Some(known) = self.compiler.known(parts) {
             return Ok(known);
         }
+        let checked = match self.diff.set(self.slot, parts)? {
+            Checkout::Failed(_) => Checked::Fails(Complaint::default()),
+            Checkout::Done(top) => {
+                let directory = top.join(&self.diff.trees.subdirectory);
+                self.compiler.check(self.slot, parts, &top, &directory)?
+            }
+        };
         self.made += 1;
         if let (Some(show), Some(line)) = (self.show, progress(self.made, self.most)) {
             show(&line);
         }
-        match self.diff.set(self.slot, parts)? {
-            Checkout::Failed(_) => Ok(Checked::Fails(Complaint::default())),
-            Checkout::Done(top) => {
-                let directory = top.join(&self.diff.trees.subdirectory);
-                self.compiler.check(self.slot, parts, &top, &directory)
-            }
-        }
+        Ok(checked)
     }
 }
 
 /// Returns a line about the number of checks, if it is time for one.
 fn progress(made: usize, most: usize) -> Option<String> {
-    made.is_multiple_of(SHOWN).then(|| format!("{made} of at most {most} checks are made\n"))
+    made.is_multiple_of(INTERVAL).then(|| format!("{made} of at most {most} checks are made\n"))
 }
 
 #[cfg(test)]

@@ -38,20 +38,21 @@ pub(super) fn of(patch: &Patch) -> Vec<usize> {
 }
 
 /// Returns the first part of the unit of each part, within a culprit: lines that are only removed are one unit with the
-/// new lines that replace them, and with what is between.
+/// nearest new lines, and with everything between.
 ///
-/// For example, an old function fails without its `return`. That is no fault of the new one, which does not need it.
+/// Otherwise the answer could be the removal of a `return`: the old function fails without it, although the new one does
+/// not need it.
 pub(super) fn of_replaced_lines(patch: &Patch) -> Vec<usize> {
     let parts = patch.parts();
     let mut units: Vec<usize> = (0..parts.len()).collect();
     let all = units.clone();
     for block in all.chunk_by(|&one, &other| are_beside(patch, &parts[one], &parts[other])) {
-        let are_new: Vec<_> = block.iter().copied().filter(|&part| has_new_lines(patch, &parts[part])).collect();
+        let new_parts: Vec<_> = block.iter().copied().filter(|&part| has_new_lines(patch, &parts[part])).collect();
         for &removed in block.iter().filter(|&&part| patch.added(&parts[part]).1.is_empty()) {
-            let nearest = are_new.iter().copied().min_by_key(|&new| (new.abs_diff(removed), new < removed));
+            let nearest = new_parts.iter().copied().min_by_key(|&new| (new.abs_diff(removed), new < removed));
             let Some(nearest) = nearest else { continue };
             let (first, last) = (removed.min(nearest), removed.max(nearest));
-            // What is joined already stays so.
+            // It may be joined already.
             let unit = units[first];
             units[first..=last].fill(unit);
         }
@@ -69,7 +70,7 @@ fn has_new_lines(patch: &Patch, part: &PatchPart) -> bool {
     }
 }
 
-/// Returns true if only brackets and blank lines are between two parts of a file.
+/// Returns true if there are no letters and digits between two parts of a file, but only brackets, for example.
 fn are_beside(patch: &Patch, one: &PatchPart, other: &PatchPart) -> bool {
     let (Piece::Lines(before), Piece::Lines(after)) = (&one.piece, &other.piece) else { return false };
     if !std::ptr::eq(patch.file_of(one), patch.file_of(other)) {

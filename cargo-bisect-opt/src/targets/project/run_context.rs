@@ -107,7 +107,7 @@ impl<'a> RunContext<'a> {
         self.runner.axis.moves_lines()
     }
 
-    /// Builds what this run executes, if the axis wants a build; otherwise returns the first build.
+    /// Builds what this run executes, if the axis wants a build; otherwise returns the first complete build.
     pub(super) fn build(&self, builds: &mut BuildCounts) -> Result<Result<Cow<'a, Artifacts>, Unbuilt>, RunError> {
         if let Some(missing) = self.missing() {
             return Ok(Err(Unbuilt(missing.to_owned())));
@@ -119,7 +119,9 @@ impl<'a> RunContext<'a> {
         let output = self.build_output();
         match self.project.build_in(self.spec.slot, &overrides, output, scratch.path(), interrupt) {
             Ok(artifacts) => {
-                builds.add(&artifacts);
+                if artifacts.units > 0 {
+                    builds.add(&artifacts);
+                }
                 if !self.may_lack_tests() {
                     self.runner.artifacts.get_or_init(|| artifacts.clone());
                 }
@@ -147,8 +149,8 @@ impl<'a> RunContext<'a> {
         Some(BuildOverrides { only: self.runner.needed_targets(&self.brief.tests), is_plain, if_missing, ..build })
     }
 
-    /// Returns true if what is to be run may be missing because changes are disabled, so that nothing fails. With all of
-    /// them, that is a mistake of the user.
+    /// Returns true if the selected tests or targets may be missing because changes are disabled: then nothing fails. If
+    /// they are missing with all changes enabled, that is a mistake of the user.
     pub(super) fn may_lack_tests(&self) -> bool {
         self.runner.axis.decides_which_tests_there_are() && self.spec.choice.end_state() != Some(EndState::AllOn)
     }

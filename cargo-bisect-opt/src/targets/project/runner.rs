@@ -26,7 +26,7 @@ pub(crate) struct ProjectRunner {
     pub(super) options: ProjectOptions,
     pub(super) project: Arc<Project>,
     pub(super) axis: Box<dyn Axis>,
-    /// The first build.
+    /// The first build of everything that the command line names.
     pub(super) artifacts: OnceLock<Artifacts>,
 }
 
@@ -89,7 +89,7 @@ impl BuildCounts {
 }
 
 impl ProjectRunner {
-    /// Returns the first build; an empty one, before any run has built.
+    /// Returns the first build of everything that the command line names; an empty one, before any run has built that.
     pub(super) fn first_artifacts(&self) -> &Artifacts {
         static NONE: OnceLock<Artifacts> = OnceLock::new();
         self.artifacts.get().unwrap_or_else(|| NONE.get_or_init(Artifacts::default))
