@@ -13,6 +13,8 @@ pub(super) struct Complaint {
     pub(super) places: BTreeSet<(PathBuf, usize)>,
     /// The names in the first lines of errors.
     pub(super) names: BTreeSet<String>,
+    /// The names in the compiler's suggestions about errors.
+    pub(super) suggested: BTreeSet<String>,
 }
 
 impl Complaint {
@@ -21,6 +23,7 @@ impl Complaint {
         static PLACE: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r"^\s*(?:-->|:::) (.+?):(\d+)(?::\d+)?$").expect("it is valid"));
         static MARKED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\s*(\d+)\s+[|/~+-]").expect("it is valid"));
+        static HELP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\s*(?:= )?help: ").expect("it is valid"));
         let mut complaint = Self::default();
         let mut is_error = false;
         let mut file = None;
@@ -29,13 +32,13 @@ impl Complaint {
                 is_error = false;
             } else if line.starts_with(b"error") {
                 is_error = true;
-                // The names are in backticks.
-                for name in line.split(|&byte| byte == b'`').skip(1).step_by(2) {
-                    complaint.names.extend(words::words(name));
-                }
+                complaint.names.extend(in_backticks(line));
             }
             if !is_error {
                 continue;
+            }
+            if HELP.is_match(line) {
+                complaint.suggested.extend(in_backticks(line));
             }
             let number = |text: &[u8]| String::from_utf8_lossy(text).parse::<usize>().ok()?.checked_sub(1);
             if let Some(place) = PLACE.captures(line) {
@@ -48,6 +51,11 @@ impl Complaint {
         }
         complaint
     }
+}
+
+/// Returns the names in a line of a message, which are in backticks.
+fn in_backticks(line: &[u8]) -> impl Iterator<Item = String> {
+    line.split(|&byte| byte == b'`').skip(1).step_by(2).flat_map(words::words)
 }
 
 #[cfg(test)]
@@ -71,11 +79,20 @@ note: function defined here
 3  | pub fn one(a: u8, b: u8) {}
    |        ^^^        -----
 error[E0425]: cannot find function `two` in module `a::b`
+   |
+   = help: items from traits can only be used if the trait is in scope
+help: trait `Into` which provides `into` is implemented but not in scope; perhaps you want to import it
+   |
+10 + use core::convert::Into;
+   |
+warning: unused import
+help: remove `std::fmt`
 error: could not compile `x` (lib) due to 2 previous errors
 ";
         let complaint = Complaint::of(messages);
         let places: Vec<_> = complaint.places.iter().map(|(file, line)| format!("{}:{line}", file.display())).collect();
-        assert_eq!(places, ["src/lib.rs:2", "src/main.rs:11"]);
-        assert_eq!(complaint.names.iter().map(String::as_str).collect::<Vec<_>>(), ["a", "b", "two"]);
+        assert_eq!(places, ["src/lib.rs:2", "src/lib.rs:9", "src/main.rs:11"]);
+        let list = |names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>().join(" ");
+        assert_eq!((list(complaint.names), list(complaint.suggested)), ("a b two".to_owned(), "Into into".to_owned()));
     }
 }

@@ -20,7 +20,11 @@ impl Check for Needs {
         let missing = self.pairs.iter().filter(|(one, other)| parts.contains(one) && !parts.contains(other));
         let errors = missing.map(|(one, other)| ((PathBuf::from(format!("part{one}.rs")), 0), format!("f{other}")));
         let (places, names): (BTreeSet<_>, BTreeSet<_>) = errors.unzip();
-        Ok(if names.is_empty() { Checked::Compiles } else { Checked::Fails(Complaint { places, names }) })
+        Ok(if names.is_empty() {
+            Checked::Compiles
+        } else {
+            Checked::Fails(Complaint { places, names, ..Complaint::default() })
+        })
     }
 }
 
