@@ -33,8 +33,8 @@ fn search(cases: &str) -> Finished {
 fn a_failure_that_needs_several_codegen_units_has_no_pass() {
     let finished = search("*codegen-units=1\\ *) ;; *opt-level=3*) wrong='--cfg wrong' ;;");
     finished.expect_message(&[
-        "no LLVM pass was found: compiled for a search of passes",
-        "with one codegen unit, as it takes to count LLVM's passes, the target passes",
+        "no LLVM pass was found: the target passes when built for a search of passes",
+        "with one codegen unit, which counting LLVM's passes requires, the target passes",
         "no MIR pass was found: it fails even without any of the passes",
     ]);
 }

@@ -315,7 +315,7 @@ impl Inquiry<'_> {
                 return Ok(());
             }
             if either_way == Some(Outcome::Pass) && of == CounterKind::Llvm {
-                let note = "with one codegen unit, as it takes to count LLVM's passes, the target passes";
+                let note = "with one codegen unit, which counting LLVM's passes requires, the target passes";
                 lab.emit(&Event::Note(note))?;
             }
         }
@@ -343,7 +343,7 @@ impl Inquiry<'_> {
         if found.is_empty() {
             let why = match either_way {
                 Some(Outcome::Fail) => format!("it fails even without any of the {those}"),
-                Some(Outcome::Pass) => format!("compiled for a search of {those}, it passes"),
+                Some(Outcome::Pass) => format!("the target passes when built for a search of {those}"),
                 _ => end.words,
             };
             lab.emit(&Event::Note(&format!("no {what} was found: {why}")))?;

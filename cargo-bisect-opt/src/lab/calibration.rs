@@ -252,8 +252,8 @@ impl<K> Remainder<K> {
             format!("with everything else it fails in another way ({what}): the search goes on for that failure")
         } else {
             format!(
-                "with everything else it failed in another way ({what}), but not every time, or at the other end of the \
-                 search as well: that failure is not searched for"
+                "with everything else it failed in another way ({what}), but not repeatedly, or also at the other end \
+                 of the search: that failure is not searched for"
             )
         }
     }

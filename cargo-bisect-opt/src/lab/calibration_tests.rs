@@ -129,8 +129,8 @@ fn what_does_not_remain_is_not_searched_for() {
         let note = if is_searched {
             "with everything else it fails in another way (c): the search goes on for that failure"
         } else {
-            "with everything else it failed in another way (c), but not every time, or at the other end of the search as \
-             well: that failure is not searched for"
+            "with everything else it failed in another way (c), but not repeatedly, or also at the other end of the \
+             search: that failure is not searched for"
         };
         assert_eq!(decided.note("c"), note);
         assert_eq!(calibration.for_runs_of(Some(&rest)).left.len(), usize::from(is_searched));

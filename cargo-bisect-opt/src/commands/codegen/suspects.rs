@@ -43,14 +43,14 @@ impl Suspects {
         let Self { repairing, cleared, unknown } = self;
         let untried = if *unknown > 0 { format!("; {unknown} were not tried") } else { String::new() };
         match repairing.as_slice() {
-            [] if *cleared == 0 => format!("whether another pass repairs it when it is left out is not known{untried}"),
+            [] if *cleared == 0 => format!("it is not known whether leaving out another pass repairs it{untried}"),
             [] => format!("none of {cleared} other passes that ran on it repairs it when it is left out{untried}"),
             [name] => format!(
-                "so does leaving out {name} alone ({}): the fault may lie there, and come out later{untried}",
+                "so does leaving out {name} alone ({}): the fault may lie there, and show only later{untried}",
                 flags(name)
             ),
             [name, ..] => format!(
-                "so does leaving out any of {} alone ({}, …): the fault may lie there, and come out later{untried}",
+                "so does leaving out any of {} alone ({}, …): the fault may lie there, and show only later{untried}",
                 repairing.join(", "),
                 flags(name)
             ),
@@ -168,14 +168,14 @@ mod tests {
     #[test]
     fn the_result_is_described() {
         for (repairing, cleared, unknown, text) in [
-            ("", 0, 2, "whether another pass repairs it when it is left out is not known; 2 were not tried"),
+            ("", 0, 2, "it is not known whether leaving out another pass repairs it; 2 were not tried"),
             ("", 3, 0, "none of 3 other passes that ran on it repairs it when it is left out"),
-            ("a", 3, 0, "so does leaving out a alone (-no=a): the fault may lie there, and come out later"),
+            ("a", 3, 0, "so does leaving out a alone (-no=a): the fault may lie there, and show only later"),
             (
                 "ab",
                 3,
                 0,
-                "so does leaving out any of a, b alone (-no=a, …): the fault may lie there, and come out later",
+                "so does leaving out any of a, b alone (-no=a, …): the fault may lie there, and show only later",
             ),
         ] {
             let suspects = Suspects { repairing: names(repairing), cleared, unknown };
