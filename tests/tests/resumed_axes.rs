@@ -84,23 +84,21 @@ macro_rules! axes {
     };
 }
 
-// Commands without builds are fast, so they are killed at many moments; the others at one or two, which show that the
-// journal has what their axes add.
 axes! {
     lines: [1, 2, 4, 9, 16],
     flaky_command: [1, 2, 5, 11, 23, 40],
     counter: [1, 3, 7, 9],
     commits: [1, 2, 4, 6, 9],
     hunks: [1, 2, 4, 6, 9],
-    hunks_of_a_crate: [2, 6],
-    updates: [3],
-    versions_of_an_update: [3, 9],
-    cargo_features: [3],
-    other_tests: [4, 14],
-    stacks_of_several_tests: [3, 15],
-    single_decisions: [9, 20],
-    choices_at_build_time: [4],
-    crates_and_passes: [9],
+    hunks_of_a_crate: [1, 2, 4, 6, 9],
+    updates: [1, 3, 6],
+    versions_of_an_update: [1, 3, 6, 9],
+    cargo_features: [1, 3, 6],
+    other_tests: [1, 4, 9, 14, 18],
+    stacks_of_several_tests: [1, 3, 8, 15, 21],
+    single_decisions: [1, 4, 9, 20, 30],
+    choices_at_build_time: [1, 4, 9],
+    crates_and_passes: [4, 9],
     functions: [5],
     expressions: [4],
 }
