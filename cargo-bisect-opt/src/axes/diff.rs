@@ -32,7 +32,7 @@ use bisect_core::{
 
 use self::{
     beside::KnownBeside,
-    checks::{Check, Checked, MAX_CHECKS, MAX_CHECKS_WITHIN},
+    checks::{Check, CheckLimit, Checked, MAX_CHECKS, MAX_CHECKS_WITHIN},
     compiler::Compiler,
     slot_check::SlotCheck,
     ties::Ties,
@@ -167,11 +167,11 @@ impl Diff {
             && order.len() > 1
         {
             let most = if is_within { MAX_CHECKS_WITHIN } else { MAX_CHECKS };
-            let mut check = SlotCheck::new(self, compiler, 0).with_progress(self.show, most);
+            let mut check = SlotCheck { diff: self, compiler, slot: 0 };
             let all: PartSet = (0..self.words.len()).collect();
             // If one of both trees does not compile, errors are no guide.
             if check.check(&PartSet::new())? == Checked::Compiles && check.check(&all)? == Checked::Compiles {
-                return ties.groups(order, &mut check, most);
+                return ties.groups(order, &mut check, CheckLimit { most, show: self.show });
             }
         }
         Ok(ties.single_units())

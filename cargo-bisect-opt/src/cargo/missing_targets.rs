@@ -23,6 +23,8 @@ pub(crate) enum IfMissing {
     BuildOthers,
 }
 
+/// The options that name packages.
+const PACKAGES: [&str; 2] = ["-p", "--package"];
 /// The kinds of the target that `--lib` selects.
 const LIBRARIES: [TargetKind; 6] = [
     TargetKind::Lib,
@@ -55,9 +57,10 @@ impl PresentOptions {
             let mut words = options.iter().peekable();
             std::iter::from_fn(|| option::next_part(&mut words)).collect()
         };
-        let specs: Vec<_> = parts.iter().filter_map(|part| named(part, &["-p", "--package"])).collect();
-        let is_other = |spec: &str| is_pattern(spec) || spec.contains(['/', '#']) || is_dependency(spec);
-        let has_package = |spec: &str| is_other(spec) || members.iter().any(|package| is_spec_of(spec, package));
+        let specs: Vec<_> = parts.iter().filter_map(|part| named(part, &PACKAGES)).collect();
+        let is_member = |spec: &str| members.iter().any(|package| is_spec_of(spec, package));
+        let has_package =
+            |spec: &str| is_pattern(spec) || spec.contains(['/', '#']) || is_member(spec) || is_dependency(spec);
         let is_named = |package: &&&Package| specs.iter().any(|spec| is_pattern(spec) || is_spec_of(spec, package));
         let selected: Vec<_> = match specs.as_slice() {
             [] => defaults.to_vec(),
@@ -65,7 +68,7 @@ impl PresentOptions {
         };
         let targets: Vec<_> = selected.iter().flat_map(|package| &package.targets).collect();
         let is_there = |part: &LinePart| {
-            let spec = named(part, &["-p", "--package"]);
+            let spec = named(part, &PACKAGES);
             spec.map_or_else(|| has_target(part, &targets), |spec| has_package(&spec))
         };
         let of_kind = |names: &[&str]| {
@@ -73,7 +76,7 @@ impl PresentOptions {
                 parts.iter().filter(|part| name(part).is_some_and(|name| names.contains(&name))).collect();
             !all.is_empty() && !all.into_iter().any(is_there)
         };
-        let has_nothing = of_kind(&["-p", "--package"]) || of_kind(&TARGETS);
+        let has_nothing = of_kind(&PACKAGES) || of_kind(&TARGETS);
         let words = |part: LinePart| match part {
             LinePart::Word(word) => vec![word],
             LinePart::Option { words, .. } => words,

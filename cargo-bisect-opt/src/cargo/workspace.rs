@@ -154,13 +154,13 @@ impl Workspace {
     pub(super) fn present_options(&self, options: &[OsString], arguments: &Arguments) -> PresentOptions {
         let members = self.members();
         let defaults = if arguments.all_members { members.clone() } else { self.metadata.workspace_default_packages() };
-        let lock = cargo_lock::Lockfile::load(self.root().join("Cargo.lock")).ok();
-        let external = |spec: &str| {
+        let is_dependency = |spec: &str| {
             let name = spec.split(['@', ':']).next().unwrap_or(spec);
+            let lock = cargo_lock::Lockfile::load(self.root().join("Cargo.lock")).ok();
             let mut packages = lock.iter().flat_map(|lock| &lock.packages);
             packages.any(|package| package.name.as_str() == name && package.source.is_some())
         };
-        PresentOptions::of(options, &members, &defaults, external)
+        PresentOptions::of(options, &members, &defaults, is_dependency)
     }
 
     /// Returns the packages that the arguments select.

@@ -1,6 +1,9 @@
 //! Parts that are enabled or disabled beside those that a run asks for, so that the selection compiles.
 
-use std::{collections::BTreeMap, sync::PoisonError};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::PoisonError,
+};
 
 use super::{
     Diff,
@@ -29,7 +32,7 @@ impl Diff {
         let enabled = self.enabled(choice);
         let Some(compiler) = &self.compiler else { return Ok(enabled) };
         let Some((forced, excluded)) = choice.exceptions(self.changes.len()) else { return Ok(enabled) };
-        let mut check = SlotCheck::new(self, compiler, slot);
+        let mut check = SlotCheck { diff: self, compiler, slot };
         let mut selected = enabled;
         if let Some(&last) = forced.last() {
             // The order up to the last one compiles.
@@ -66,14 +69,13 @@ impl Diff {
         };
         let more = &found.unwrap_or_else(|| limit.clone()) - parts;
         // The parts of one change compile only together.
-        let of_change = |change: usize| self.changes[change].iter().copied().filter(|part| more.contains(part));
-        let mut changes: Vec<_> =
-            (0..self.changes.len()).filter(|&change| of_change(change).next().is_some()).collect();
+        let has_more = |&change: &usize| self.changes[change].iter().any(|part| more.contains(part));
+        let mut changes: Vec<_> = (0..self.changes.len()).filter(has_more).collect();
         if !is_enabled {
             // The first changes need no others. So a shorter prefix is one that enables more of them again.
             changes.reverse();
         }
-        let beside_of = |changes: &mut dyn Iterator<Item = usize>| changes.flat_map(of_change).collect::<PartSet>();
+        let beside_of = |changes: &BTreeSet<usize>| &self.parts_of_changes(changes.iter().copied()) & &more;
         let mut compiles = |beside: &PartSet| {
             let with_them = if is_enabled { parts | beside } else { &(&all - parts) - beside };
             Ok::<_, RunError>(check.check(&with_them)? == Checked::Compiles)
@@ -82,10 +84,7 @@ impl Diff {
             PartSet::new()
         } else {
             // If the errors did not help, most of these changes are not needed.
-            let needed = necessary(&changes, MAX_CHECKS_BESIDE, &mut |changes| {
-                compiles(&beside_of(&mut changes.iter().copied()))
-            });
-            beside_of(&mut needed?.into_iter())
+            beside_of(&necessary(&changes, MAX_CHECKS_BESIDE, &mut |changes| compiles(&beside_of(changes)))?)
         };
         self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());
         Ok(beside)

@@ -88,7 +88,7 @@ mod tests {
         let text = |suggestion| format!("error: no method named `area` found\n --> a.rs:4:5\n{suggestion}\n");
         let with = |suggestion| needed(&patch, &words, &Complaint::of(text(suggestion).as_bytes()), &[1].into());
         assert_eq!(with("help: trait `Area` which provides `area` is implemented but not in scope"), [0].into());
-        // Without a suggestion, whatever has the name may help.
+        // Without a suggestion, each part that uses the name may be needed.
         assert_eq!(with(""), [2].into());
     }
 }

@@ -33,17 +33,36 @@ pub(super) trait Check {
 pub(super) struct CountedChecks<'a, C> {
     check: &'a mut C,
     known: BTreeMap<PartSet, Checked>,
-    most: usize,
+    limit: CheckLimit,
+}
+
+/// A limit of checks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CheckLimit {
+    /// The maximum number of checks.
+    pub(super) most: usize,
+    /// Shows lines about the progress.
+    pub(super) show: Option<fn(&str)>,
+}
+
+/// The number of checks between two lines about the progress.
+const INTERVAL: usize = 50;
+
+impl CheckLimit {
+    /// Returns a line about the number of checks, if it is time for one.
+    fn progress(self, made: usize) -> Option<String> {
+        let Self { most, .. } = self;
+        made.is_multiple_of(INTERVAL).then(|| format!("{made} of at most {most} checks are made\n"))
+    }
 }
 
 impl<'a, C: Check> CountedChecks<'a, C> {
-    /// Makes at most this number of checks.
-    pub(super) fn new(check: &'a mut C, most: usize) -> Self {
-        Self { check, known: BTreeMap::new(), most }
+    pub(super) fn new(check: &'a mut C, limit: CheckLimit) -> Self {
+        Self { check, known: BTreeMap::new(), limit }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.known.len() >= self.most
+        self.known.len() >= self.limit.most
     }
 
     pub(super) fn compiles(&mut self, parts: &PartSet) -> Result<bool, C::Error> {
@@ -63,6 +82,21 @@ impl<C: Check> Check for CountedChecks<'_, C> {
         }
         let checked = self.check.check(parts)?;
         self.known.insert(parts.clone(), checked.clone());
+        if let (Some(show), Some(line)) = (self.limit.show, self.limit.progress(self.known.len())) {
+            show(&line);
+        }
         Ok(checked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_now_and_then_says_how_many_checks_are_made() {
+        let limit = CheckLimit { most: MAX_CHECKS, show: None };
+        let lines: Vec<_> = (1..110).filter_map(|made| limit.progress(made)).collect();
+        assert_eq!(lines, ["50 of at most 300 checks are made\n", "100 of at most 300 checks are made\n"]);
     }
 }

@@ -53,15 +53,18 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
         let name_of_all = name(patch, main);
         let is_one_item = parts.iter().all(|&part| !name_of_all.is_empty() && name(patch, &all[part]) == name_of_all);
         let why = if is_one_item { format!("of `{name_of_all}`") } else { "that only compile together".to_owned() };
-        let share = format!("{} of {}", lines(patch, parts), plural(lines_of_all(patch), "line"));
+        let share = format!(
+            "{} of {}",
+            lines(patch, parts),
+            plural(all.iter().map(|part| line_count(patch, part)).sum(), "line")
+        );
         details.insert(0, format!("{} {why} ({share}):", plural(parts.len(), "hunk")));
     }
     // Without these it does not compile, so they may be as much to blame.
-    let needed: Vec<_> = needed
-        .iter()
-        .map(hunk)
-        .map(|hunk| HunkText { label: format!("needed to compile: {}", hunk.label), ..hunk })
-        .collect();
+    let mut needed: Vec<_> = needed.iter().map(hunk).collect();
+    for hunk in &mut needed {
+        hunk.label.insert_str(0, "needed to compile: ");
+    }
     if !needed.is_empty() && parts.iter().any(|&part| adds_test(patch, &all[part])) {
         details.push("this change adds a test, and the fault may be in what the test needs:".to_owned());
     }
@@ -120,12 +123,11 @@ fn shown(hunks: &[HunkText], limit: usize) -> Vec<String> {
 
 /// Returns the number of lines that parts remove and add.
 pub(super) fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
-    let parts = parts.into_iter().map(|&part| &patch.parts()[part]);
-    parts.map(|part| patch.removed(part).1.len() + patch.added(part).1.len()).sum()
+    parts.into_iter().map(|&part| line_count(patch, &patch.parts()[part])).sum()
 }
 
-fn lines_of_all(patch: &Patch) -> usize {
-    lines(patch, &(0..patch.parts().len()).collect::<Vec<_>>())
+fn line_count(patch: &Patch, part: &PatchPart) -> usize {
+    patch.removed(part).1.len() + patch.added(part).1.len()
 }
 
 /// Returns the place of a part: in the new version of its file, or, if it is deleted, in the old one.

@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     blame,
-    checks::{Check, Checked, CountedChecks},
+    checks::{Check, CheckLimit, Checked, CountedChecks},
     complaint::Complaint,
     reduction::{Reduction, reduce},
     words::{PartSet, PartWords},
@@ -107,7 +107,7 @@ impl<'a> Ties<'a> {
         !is_file_read && matches!(part.piece, Piece::Lines(_) | Piece::Mode)
     }
 
-    /// Divides an order into groups so that as many of its prefixes as possible compile, with at most `most` checks. Both
+    /// Divides an order into groups so that as many of its prefixes as possible compile, as far as the checks reach. Both
     /// ends compile.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl<'a> Ties<'a> {
         &self,
         mut order: Vec<usize>,
         check: &mut C,
-        most: usize,
+        limit: CheckLimit,
     ) -> Result<Vec<Vec<usize>>, C::Error> {
         let unread = order.iter().take_while(|&&part| self.is_unread(part)).count();
         let mut cuts: BTreeSet<usize> = (0..=unread).chain([order.len()]).collect();
@@ -124,7 +124,7 @@ impl<'a> Ties<'a> {
         let mut hard: BTreeSet<usize> = BTreeSet::new();
         let mut tied: BTreeSet<usize> = BTreeSet::new();
         let mut check = UnitCheck { ties: self, check };
-        let mut check = CountedChecks::new(&mut check, most);
+        let mut check = CountedChecks::new(&mut check, limit);
         let mut doubtful = self.redefining();
         let enough = (order.len() / MIN_RANGES).max(1);
         while !check.is_over() {

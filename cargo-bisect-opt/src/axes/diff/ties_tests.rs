@@ -5,6 +5,8 @@ use std::{convert::Infallible, path::PathBuf};
 use super::{super::checks::MAX_CHECKS, *};
 use crate::vcs::patch::trees::{ChangedFile, FileMode, FileVersion};
 
+const LIMIT: CheckLimit = CheckLimit { most: MAX_CHECKS, show: None };
+
 /// A compiler that requires some parts for others, and names the missing ones by their definitions.
 struct Needs {
     /// Pairs: the first part does not compile without the second.
@@ -57,7 +59,7 @@ fn divided(uses: &[&[usize]], pairs: &[(usize, usize)]) -> (Vec<usize>, Vec<Vec<
     let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
     let ties = Ties::new(&patch, &words);
     let mut compiler = Needs { pairs: pairs.to_vec(), checks: 0 };
-    let Ok(groups) = ties.groups(ties.order(), &mut compiler, MAX_CHECKS);
+    let Ok(groups) = ties.groups(ties.order(), &mut compiler, LIMIT);
     (ties.order(), groups, compiler.checks)
 }
 
@@ -80,7 +82,7 @@ fn what_the_compiler_does_not_read_is_tied_to_nothing() {
     let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
     let ties = Ties::new(&patch, &words);
     let mut compiler = Needs { pairs: vec![(0, 1), (1, 0)], checks: 0 };
-    assert_eq!(ties.groups(ties.order(), &mut compiler, MAX_CHECKS), Ok(vec![vec![2], vec![0, 1]]));
+    assert_eq!(ties.groups(ties.order(), &mut compiler, LIMIT), Ok(vec![vec![2], vec![0, 1]]));
 }
 
 #[test]
@@ -99,7 +101,7 @@ fn parts_that_are_far_from_each_other_are_tied_without_those_between() {
         let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
         let ties = Ties::new(&patch, &words);
         let mut compiler = Silent(Needs { pairs: pairs.clone(), checks: 0 });
-        let Ok(groups) = ties.groups(ties.order(), &mut compiler, MAX_CHECKS);
+        let Ok(groups) = ties.groups(ties.order(), &mut compiler, LIMIT);
         let mut joint: Vec<_> = groups.iter().filter(|group| group.len() > 1).cloned().collect();
         joint.sort();
         let expected = if count == 16 { [vec![0, 15]] } else { [vec![0, 5, 23]] };

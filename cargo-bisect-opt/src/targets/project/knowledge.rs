@@ -117,14 +117,13 @@ impl Knowledge {
     /// Learns from a run of everything at one end state which failures count. A test that fails at both was broken
     /// anyway.
     fn learn_end(&mut self, end: EndState, attempt: &Attempt, runner: &ProjectRunner) -> Result<(), RunError> {
-        let ProjectRunner { options, project, axis, .. } = runner;
+        let ProjectRunner { options, project, .. } = runner;
         calibrate(Arc::make_mut(&mut self.together), end, attempt);
         if !self.tests.wants(end) {
             return Ok(());
         }
-        let may_lack_tests = end == EndState::AllOff && axis.decides_which_tests_there_are();
         let is_test = options.subcommand.is_test();
-        if is_test && !may_lack_tests && attempt.parts().all(|part| part.tests == Some(0)) {
+        if is_test && !runner.may_lack_tests(Some(end)) && attempt.parts().all(|part| part.tests == Some(0)) {
             let command = project.command_line();
             let why = if project.names_tests() {
                 format!("no test name matches the arguments{}", unmatched_name::suggested(runner))

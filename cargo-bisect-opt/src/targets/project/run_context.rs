@@ -34,7 +34,7 @@ use crate::{
         outcome::{SEARCHED, classify},
         repetition::Repetition,
         result::Note,
-        spec::{EndState, RunSpec, Surroundings},
+        spec::{RunSpec, Surroundings},
     },
 };
 
@@ -119,9 +119,7 @@ impl<'a> RunContext<'a> {
         let output = self.build_output();
         match self.project.build_in(self.spec.slot, &overrides, output, scratch.path(), interrupt) {
             Ok(artifacts) => {
-                if artifacts.units > 0 {
-                    builds.add(&artifacts);
-                }
+                builds.add(&artifacts);
                 if !self.may_lack_tests() {
                     self.runner.artifacts.get_or_init(|| artifacts.clone());
                 }
@@ -149,10 +147,9 @@ impl<'a> RunContext<'a> {
         Some(BuildOverrides { only: self.runner.needed_targets(&self.brief.tests), is_plain, if_missing, ..build })
     }
 
-    /// Returns true if the selected tests or targets may be missing because changes are disabled: then nothing fails. If
-    /// they are missing with all changes enabled, that is a mistake of the user.
+    /// Returns true if the selected tests or targets may be missing, so that nothing fails.
     pub(super) fn may_lack_tests(&self) -> bool {
-        self.runner.axis.decides_which_tests_there_are() && self.spec.choice.end_state() != Some(EndState::AllOn)
+        self.runner.may_lack_tests(self.spec.choice.end_state())
     }
 
     /// Adds reports that do not come from the processes of the run.

@@ -17,7 +17,7 @@ use crate::{
     axes::Axis,
     cargo::{Artifacts, Executable, Project},
     lab::calibration::Calibration,
-    run::result::Note,
+    run::{result::Note, spec::EndState},
 };
 
 /// A maker of runs of a project. It is immutable, except for the first build, which the first run may make.
@@ -81,14 +81,24 @@ pub(super) struct BuildCounts {
 }
 
 impl BuildCounts {
-    /// Counts a build.
+    /// Counts a build, unless there was nothing to build.
     pub(super) fn add(&mut self, artifacts: &Artifacts) {
+        if artifacts.is_complete && artifacts.units == 0 {
+            return;
+        }
         self.builds += 1;
         self.rustc_invocations += artifacts.rustc_invocations;
     }
 }
 
 impl ProjectRunner {
+    /// Returns true if tests or targets may be missing in a run, because changes are disabled: then nothing fails. If they
+    /// are missing with all changes enabled, that is a mistake of the user. `end` is the end state of the run, if it has
+    /// one.
+    pub(super) fn may_lack_tests(&self, end: Option<EndState>) -> bool {
+        self.axis.decides_which_tests_there_are() && end != Some(EndState::AllOn)
+    }
+
     /// Returns the first build of everything that the command line names; an empty one, before any run has built that.
     pub(super) fn first_artifacts(&self) -> &Artifacts {
         static NONE: OnceLock<Artifacts> = OnceLock::new();
