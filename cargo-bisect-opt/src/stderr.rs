@@ -58,6 +58,11 @@ impl LastLine {
     }
 }
 
+/// Returns true if live lines are shown.
+pub(crate) fn has_live_lines() -> bool {
+    line().0.live_lines.is_some()
+}
+
 /// Writes whole lines, after the end of an open line, and above live lines.
 ///
 /// # Errors

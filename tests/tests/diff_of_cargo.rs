@@ -97,9 +97,9 @@ fn hunks_that_only_compile_together_are_found_together() {
     let place = shop();
     let finished = place.search(&["test", "--diff"]).expect_status(0);
     assert_eq!(names(&finished), [["fn tax@src/lib.rs:13"]], "{finished}");
-    finished.expect_message(&["checking which of 8 hunks only compile together"]);
-    let subject = finished.stderr.lines().find(|line| line.starts_with("bisecting ")).unwrap();
-    assert!(subject.starts_with("bisecting 8 hunks as 7 changes in 2 files"), "{subject}");
+    for line in ["bisecting 8 hunks in 2 files", "      7 changes: about "] {
+        assert!(finished.stderr.lines().any(|shown| shown.starts_with(line)), "{line}: {finished}");
+    }
     let unresolved = finished.events_of("trial").iter().filter(|trial| trial["outcome"] == "unresolved").count();
     assert_eq!(unresolved, 0, "everything compiles: {finished}");
     // The patch has what the hunk needs to compile, and nothing else.
@@ -119,6 +119,40 @@ fn hunks_that_only_compile_together_are_found_together() {
     let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     let again = place.shell(&reproduce);
     assert!(again.stdout.contains("tests::sums ... FAILED") && again.status == Some(101), "{again}");
+}
+
+/// The first runs do not wait for the compiler: if they end alike, nothing is checked.
+#[test]
+fn what_compiles_together_is_only_checked_if_the_new_version_fails() {
+    let place = shop();
+    let executions = place.scratch.dir().join("executions");
+    let script = format!(
+        "use std::{{env, fs::File, io::Write}};\n\nfn main() {{\n    let mut file = File::options().create(true).append(true).open({executions:?}).unwrap();\n    \
+         writeln!(file, \"{{}}\", env::var(\"OUT_DIR\").unwrap()).unwrap();\n}}\n"
+    );
+    place.repository.write("build.rs", &script);
+    place.repository.commit("new");
+    let target_directories = || {
+        let text = std::fs::read_to_string(&executions).unwrap();
+        let directories = text.lines().map(|line| line.split("/debug/").next().unwrap().to_owned());
+        directories.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    let finished = place.search(&["test", "--diff=HEAD~1..HEAD", "--", "labels"]).expect_status(1);
+    finished.expect_message(&["the target passes with every change enabled and with every change disabled"]);
+    assert_eq!(target_directories(), 1, "{finished}");
+    let _ = place.search(&["test", "--diff=HEAD~1..HEAD"]).expect_status(0);
+    assert_eq!(target_directories(), 3);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_shows_that_hunks_are_checked() {
+    let place = shop();
+    let mut screen = bisect_tests::screen::OnScreen::start(&place.command(&["test", "--diff"]), 100, 100);
+    screen.wait_for("the line about the checks", |text| {
+        text.contains("only the new version fails: checking which of 8 hunks only compile together\n")
+    });
+    assert_eq!(screen.finish().code(), Some(0));
 }
 
 #[test]

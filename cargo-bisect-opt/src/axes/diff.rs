@@ -6,6 +6,7 @@
 
 mod beside;
 mod blame;
+mod changes;
 mod checks;
 mod compiler;
 mod complaint;
@@ -32,7 +33,8 @@ use bisect_core::{
 
 use self::{
     beside::KnownBeside,
-    checks::{Check, CheckLimit, Checked, MAX_CHECKS, MAX_CHECKS_WITHIN},
+    changes::Changes,
+    checks::{CheckLimit, MAX_CHECKS, MAX_CHECKS_WITHIN},
     compiler::Compiler,
     slot_check::SlotCheck,
     ties::Ties,
@@ -41,11 +43,11 @@ use self::{
 use super::{
     AfterBuild, Application, Axis, Files, Place, Preparation,
     command_spec::AxisError,
-    option_axis::{AxisResult, OptionAxis, SearchedTarget},
+    option_axis::{AxisResult, OptionAxis, SearchedTarget, Show},
     summary_of_builds,
 };
 use crate::{
-    cargo::{BuildOverrides, CargoError},
+    cargo::BuildOverrides,
     output::{events::Patches, terms::Terms},
     process::shell,
     report::{
@@ -92,16 +94,17 @@ struct Diff {
     original: Option<Patch>,
     words: Vec<PartWords>,
     overlays: Overlays,
-    /// The parts of each change, in the order of the search.
-    changes: Vec<Vec<usize>>,
+    /// The parts of each change, in the order of the search. Where hunks are compiled to find them, they are only known
+    /// after the target has failed with all hunks and passed with none.
+    changes: Changes,
     /// The compiler that decides which hunks compile together; `None`: a build is the target, or there is no project.
     compiler: Option<Compiler>,
     /// The hunks that were enabled or disabled beside the ones asked for, so that the rest compiles.
     beside: Mutex<KnownBeside>,
     /// True if cargo builds in the work tree; false if a command is started there.
     builds: bool,
-    /// Shows lines about a preparation that takes long.
-    show: Option<fn(&str)>,
+    /// Shows lines about checks, which may take long.
+    show: Option<Show>,
 }
 
 fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
@@ -124,27 +127,21 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
     };
     let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
     let builds = target.project.is_some();
-    let mut diff = Diff {
+    let diff = Diff {
         trees,
         patch,
         original: None,
         words,
         overlays,
-        changes: Vec::new(),
+        changes: Changes::default(),
         compiler,
         beside: Mutex::default(),
         builds,
         show: target.show,
     };
-    if diff.compiler.is_some()
-        && let (Some(show), count @ 2..) = (target.show, diff.words.len())
-    {
-        show(&format!("checking which of {count} hunks only compile together\n"));
+    if diff.compiler.is_none() {
+        diff.changes.by_units(&diff.ties_of_units());
     }
-    diff.changes = diff.divide().map_err(|error| match error {
-        RunError::Interrupted => CargoError::Interrupted.into(),
-        error => AxisError::Usage(error.to_string()),
-    })?;
     Ok(Box::new(diff))
 }
 
@@ -153,38 +150,23 @@ impl Diff {
         Ties::new(&self.patch, &self.words)
     }
 
-    /// Returns the changes: the parts that are enabled together, in an order whose prefixes compile.
-    fn divide(&self) -> Result<Vec<Vec<usize>>, RunError> {
-        Ok(ties::joined(self.compiling_groups()?, &self.patch.conflicts()))
-    }
-
-    fn compiling_groups(&self) -> Result<Vec<Vec<usize>>, RunError> {
+    fn ties_of_units(&self) -> Ties<'_> {
         let is_within = self.original.is_some();
-        let units = if is_within { units::of_replaced_lines(&self.patch) } else { units::of(&self.patch) };
-        let ties = self.ties().of_units(units);
-        let order = ties.order();
-        if let Some(compiler) = &self.compiler
-            && order.len() > 1
-        {
-            let most = if is_within { MAX_CHECKS_WITHIN } else { MAX_CHECKS };
-            let mut check = SlotCheck { diff: self, compiler, slot: 0 };
-            let all: PartSet = (0..self.words.len()).collect();
-            // If one of both trees does not compile, errors are no guide.
-            if check.check(&PartSet::new())? == Checked::Compiles && check.check(&all)? == Checked::Compiles {
-                return ties.groups(order, &mut check, CheckLimit { most, show: self.show });
-            }
-        }
-        Ok(ties.single_units())
+        self.ties().of_units(if is_within { units::of_replaced_lines(&self.patch) } else { units::of(&self.patch) })
     }
 
-    /// Returns true if a change has several parts.
+    /// Returns the changes. If they are not known, the compiler checks which parts belong together.
+    fn divide(&self) -> Result<&[Vec<usize>], RunError> {
+        let ties = self.ties_of_units();
+        let Some(compiler) = &self.compiler else { return Ok(self.changes.by_units(&ties)) };
+        let most = if self.original.is_some() { MAX_CHECKS_WITHIN } else { MAX_CHECKS };
+        let mut check = SlotCheck { diff: self, compiler, slot: 0 };
+        self.changes.by_checks(&ties, &mut check, CheckLimit { most, show: self.show })
+    }
+
+    /// Returns true if a change may have several parts.
     fn joins(&self) -> bool {
-        self.changes.len() < self.words.len()
-    }
-
-    /// Returns the parts of a change.
-    fn parts_of(&self, id: ChangeId) -> &[usize] {
-        usize::try_from(id.0).ok().and_then(|index| self.changes.get(index)).map_or(&[], Vec::as_slice)
+        self.words.len() > 1 && self.changes.known().len() < self.words.len()
     }
 
     /// Returns the parts that a choice enables, as far as they are known without a build.
@@ -221,7 +203,10 @@ impl Axis for Diff {
     fn subject(&self) -> Option<String> {
         let (old, new) = &self.trees.names;
         let parts = self.patch.parts().len();
-        let tied = if self.joins() { format!(" as {}", plural(self.changes.len(), "change")) } else { String::new() };
+        let tied = match self.changes.known().len() {
+            changes @ 1.. if self.joins() => format!(" as {}", plural(changes, "change")),
+            _ => String::new(),
+        };
         let files = plural(self.patch.file_count(), "file");
         let note = self.trees.submodule_note();
         Some(format!("{}{tied} in {files}, between {old} and {new}{note}", plural(parts, "hunk")))
@@ -240,16 +225,31 @@ impl Axis for Diff {
         Order::Given
     }
 
+    fn find_changes(&self) -> Result<(), RunError> {
+        if let (None, Some(_), Some(show), count @ 2..) =
+            (self.changes.known().first(), &self.compiler, self.show, self.words.len())
+        {
+            (show.lines_between_runs)(&format!(
+                "only the new version fails: checking which of {count} hunks only compile together\n"
+            ));
+        }
+        self.divide().map(drop)
+    }
+
+    fn changes_after_failure(&self) -> Vec<ChangeId> {
+        (0..self.changes.by_units(&self.ties_of_units()).len()).map(id).collect()
+    }
+
     fn learns_likely(&self) -> bool {
-        self.builds && self.changes.len() > 2
+        self.builds && self.words.len() > 2
     }
 
     fn likely_after(&self, failed: &[String]) -> Vec<Vec<ChangeId>> {
         let unchanged = self.overlays.unchanged_sources(&self.patch, MAX_SOURCES);
         let groups = relevance::likely_parts(&self.patch, &unchanged, failed);
         let changes = |group: PartSet| {
-            let has = |change: &usize| self.changes[*change].iter().any(|part| group.contains(part));
-            (0..self.changes.len()).filter(has).map(id).collect()
+            let has = |change: &usize| self.changes.known()[*change].iter().any(|part| group.contains(part));
+            (0..self.changes.known().len()).filter(has).map(id).collect()
         };
         groups.into_iter().map(changes).collect()
     }
@@ -322,7 +322,7 @@ impl Axis for Diff {
     }
 
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known((0..self.changes.len()).map(id).filter(|&id| choice.selects(id)));
+        reports.add_known((0..self.changes.known().len()).map(id).filter(|&id| choice.selects(id)));
         Ok(())
     }
 
@@ -343,7 +343,7 @@ impl Axis for Diff {
     }
 
     fn change(&self, report: Report, _: &Path) -> Report {
-        let parts: PartSet = self.parts_of(report.id).iter().copied().collect();
+        let parts: PartSet = self.changes.parts_of(report.id).iter().copied().collect();
         let needed = self.known_beside(true, &parts);
         hunk_text::describe(&self.patch, &parts, &needed, Report { kind: KIND, ..report })
     }
@@ -353,7 +353,7 @@ impl Axis for Diff {
     }
 
     fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
-        let parts: PartSet = ids.iter().flat_map(|&id| self.parts_of(id)).copied().collect();
+        let parts: PartSet = ids.iter().flat_map(|&id| self.changes.parts_of(id)).copied().collect();
         let (needed, dependent) = (self.known_beside(true, &parts), self.known_beside(false, &parts));
         let all: PartSet = (0..self.words.len()).collect();
         let rest = all.iter().filter(|part| !parts.contains(part) && !dependent.contains(part)).copied().collect();

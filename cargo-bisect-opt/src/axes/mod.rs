@@ -97,6 +97,20 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Finds the changes, if that takes long. Called once it is known that the target fails with every change and passes
+    /// with none: otherwise, the work is not necessary. Runs of these ends need not report changes.
+    ///
+    /// # Errors
+    /// If they cannot be found. The error ends the search.
+    fn find_changes(&self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// Returns the changes to add to the reports of a failing run with every change: those that were found after the run.
+    fn changes_after_failure(&self) -> Vec<ChangeId> {
+        Vec::new()
+    }
+
     /// Returns the application that enables exactly these changes.
     ///
     /// # Errors

@@ -41,8 +41,17 @@ pub(crate) struct SearchedTarget<'a> {
     pub(crate) project: Option<&'a Project>,
     /// A request of the user to stop.
     pub(crate) interrupt: &'a Interrupt,
-    /// Shows lines about a preparation that takes long; `None`: the user wants none.
-    pub(crate) show: Option<fn(&str)>,
+    /// Shows lines about work that takes long; `None`: the user wants none.
+    pub(crate) show: Option<Show>,
+}
+
+/// The ways to show lines about work that takes long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Show {
+    /// Shows whole lines.
+    pub(crate) lines: fn(&str),
+    /// Shows whole lines on a terminal, while runs are made; elsewhere, they would interrupt the line of a run.
+    pub(crate) lines_between_runs: fn(&str),
 }
 
 impl SearchedTarget<'_> {

@@ -48,6 +48,13 @@ pub(crate) fn show_lines(text: &str) {
     let _ = text_for_stderr(|out| out.write_all(text.as_bytes())).and_then(|text| stderr::write_lines(&text));
 }
 
+/// Shows whole lines above live lines. Does nothing if there are none.
+pub(crate) fn show_lines_above_live(text: &str) {
+    if stderr::has_live_lines() {
+        show_lines(text);
+    }
+}
+
 /// Returns what a function writes as the text that a terminal on standard error gets.
 ///
 /// # Errors

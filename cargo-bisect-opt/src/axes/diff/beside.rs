@@ -13,7 +13,10 @@ use super::{
     slot_check::SlotCheck,
     words::PartSet,
 };
-use crate::run::{error::RunError, spec::Choice};
+use crate::run::{
+    error::RunError,
+    spec::{Choice, EndState},
+};
 
 /// The maximum number of builds to find the least set of parts beside others.
 const MAX_CHECKS_BESIDE: usize = 60;
@@ -31,7 +34,7 @@ impl Diff {
     pub(super) fn selected(&self, choice: &Choice, slot: usize) -> Result<PartSet, RunError> {
         let enabled = self.enabled(choice);
         let Some(compiler) = &self.compiler else { return Ok(enabled) };
-        let Some((forced, excluded)) = choice.exceptions(self.changes.len()) else { return Ok(enabled) };
+        let Some((forced, excluded)) = choice.exceptions(self.changes.known().len()) else { return Ok(enabled) };
         let mut check = SlotCheck { diff: self, compiler, slot };
         let mut selected = enabled;
         if let Some(&last) = forced.last() {
@@ -40,7 +43,7 @@ impl Diff {
             selected.extend(self.beside(true, &self.parts_of_changes(forced), &limit, &mut check)?);
         }
         if let Some(&first) = excluded.first() {
-            let limit = self.parts_of_changes(first..self.changes.len());
+            let limit = self.parts_of_changes(first..self.changes.known().len());
             let without = self.beside(false, &self.parts_of_changes(excluded), &limit, &mut check)?;
             selected.retain(|part| !without.contains(part));
         }
@@ -69,8 +72,8 @@ impl Diff {
         };
         let more = &found.unwrap_or_else(|| limit.clone()) - parts;
         // The parts of one change compile only together.
-        let has_more = |&change: &usize| self.changes[change].iter().any(|part| more.contains(part));
-        let mut changes: Vec<_> = (0..self.changes.len()).filter(has_more).collect();
+        let has_more = |&change: &usize| self.changes.known()[change].iter().any(|part| more.contains(part));
+        let mut changes: Vec<_> = (0..self.changes.known().len()).filter(has_more).collect();
         if !is_enabled {
             // The first changes need no others. So a shorter prefix is one that enables more of them again.
             changes.reverse();
@@ -98,10 +101,13 @@ impl Diff {
 
     /// Returns the parts of the changes that a choice enables.
     pub(super) fn enabled(&self, choice: &Choice) -> PartSet {
-        self.parts_of_changes((0..self.changes.len()).filter(|&change| choice.enables(id(change))))
+        if choice.end_state() == Some(EndState::AllOn) {
+            return (0..self.words.len()).collect();
+        }
+        self.parts_of_changes((0..self.changes.known().len()).filter(|&change| choice.enables(id(change))))
     }
 
     fn parts_of_changes(&self, changes: impl IntoIterator<Item = usize>) -> PartSet {
-        changes.into_iter().flat_map(|change| self.changes[change].iter().copied()).collect()
+        changes.into_iter().flat_map(|change| self.changes.known()[change].iter().copied()).collect()
     }
 }

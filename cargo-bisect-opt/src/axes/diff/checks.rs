@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{complaint::Complaint, words::PartSet};
+use crate::axes::option_axis::Show;
 
 /// The maximum number of builds to divide a patch. Parts that remain undivided are changes of their own: a selection
 /// that does not compile is unresolved.
@@ -42,7 +43,7 @@ pub(super) struct CheckLimit {
     /// The maximum number of checks.
     pub(super) most: usize,
     /// Shows lines about the progress.
-    pub(super) show: Option<fn(&str)>,
+    pub(super) show: Option<Show>,
 }
 
 /// The number of checks between two lines about the progress.
@@ -83,7 +84,7 @@ impl<C: Check> Check for CountedChecks<'_, C> {
         let checked = self.check.check(parts)?;
         self.known.insert(parts.clone(), checked.clone());
         if let (Some(show), Some(line)) = (self.limit.show, self.limit.progress(self.known.len())) {
-            show(&line);
+            (show.lines)(&line);
         }
         Ok(checked)
     }

@@ -2,9 +2,12 @@
 //!
 //! The lines of parts that need the culprit are changes, too. The rest of the new version is enabled.
 
+use std::sync::Mutex;
+
 use super::{
     Diff,
     beside::KnownBeside,
+    changes::Changes,
     hunk_text::lines,
     words::{PartSet, PartWords},
 };
@@ -22,7 +25,7 @@ const MAX_LINES: usize = 16;
 /// # Errors
 /// Returns the reason if it cannot be prepared.
 pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis>>, String> {
-    let parts: PartSet = ids.iter().flat_map(|&id| whole.parts_of(id)).copied().collect();
+    let parts: PartSet = ids.iter().flat_map(|&id| whole.changes.parts_of(id)).copied().collect();
     if whole.compiler.is_none() || whole.original.is_some() || lines(&whole.patch, &parts) <= MAX_LINES {
         return Ok(None);
     }
@@ -35,27 +38,30 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     }
     let Trees { names: (_, new), .. } = &whole.trees;
     let words = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
-    let mut inner = Diff {
+    let inner = Diff {
         overlays: whole.overlays.of_patch(&whole.trees.top, &patch).map_err(|error| error.to_string())?,
         trees: Trees { names: (format!("{new} without the culprit"), new.clone()), ..whole.trees.clone() },
         original: Some(whole.patch.clone()),
         words,
         patch,
-        changes: Vec::new(),
+        changes: Changes::default(),
         compiler: whole.compiler.as_ref().map(super::Compiler::renewed),
-        beside: std::sync::Mutex::new(KnownBeside::new()),
+        beside: Mutex::new(KnownBeside::new()),
         builds: whole.builds,
         show: whole.show,
     };
     if let Some(show) = inner.show {
-        show(&format!("checking which of the {} hunks of the culprit only compile together\n", inner.words.len()));
+        (show.lines)(&format!(
+            "checking which of the {} hunks of the culprit only compile together\n",
+            inner.words.len()
+        ));
     }
-    inner.changes = inner.divide().map_err(|error| error.to_string())?;
+    let changes = inner.divide().map_err(|error| error.to_string())?;
     // With a large part, the answer might be nearly as large as the culprit.
     let most = lines(&whole.patch, &parts) / 2;
-    let is_divided = inner.changes.iter().all(|change| lines(&inner.patch, change) <= most);
+    let is_divided = changes.iter().all(|change| lines(&inner.patch, change) <= most);
     if let (Some(show), false) = (inner.show, is_divided) {
-        show("no search within the culprit: its largest part has more than half of its lines\n");
+        (show.lines)("no search within the culprit: its largest part has more than half of its lines\n");
     }
     Ok(is_divided.then(|| Box::new(inner) as Box<dyn Axis>))
 }

@@ -45,6 +45,16 @@ impl<'a> Ties<'a> {
         Self { units, ..self }
     }
 
+    /// Returns all parts.
+    pub(super) fn all_parts(&self) -> PartSet {
+        (0..self.units.len()).collect()
+    }
+
+    /// Returns pairs of parts of which neither can be applied without the other.
+    pub(super) fn conflicts(&self) -> Vec<(usize, usize)> {
+        self.patch.conflicts()
+    }
+
     /// Returns all parts of some units.
     fn parts(&self, units: &PartSet) -> PartSet {
         (0..self.units.len()).filter(|&part| units.contains(&self.units[part])).collect()

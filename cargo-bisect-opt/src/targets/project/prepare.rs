@@ -9,7 +9,7 @@ use crate::{
         as_it_stands::AsItStands,
         build_toggles::BuildToggles,
         command_spec::AxisError,
-        option_axis::{ChosenAxis, SearchedTarget},
+        option_axis::{ChosenAxis, SearchedTarget, Show},
         runtime_toggles::RuntimeToggles,
         rustflags::Rustflags,
     },
@@ -86,7 +86,8 @@ pub(crate) fn prepare_axis(
     check_launcher(&options)?;
     let users = Project::load(options.subcommand, &options.cargo, &options.target)?;
     let directory = &env::current_dir().map_err(CargoError::from)?;
-    let show: Option<fn(&str)> = if options.quiet { None } else { Some(terminal::show_lines) };
+    let show = Show { lines: terminal::show_lines, lines_between_runs: terminal::show_lines_above_live };
+    let show = (!options.quiet).then_some(show);
     let axis = chosen.prepare(&SearchedTarget { directory, project: Some(&users), interrupt, show })?;
     let project = match axis.copied() {
         None => users,

@@ -154,7 +154,8 @@ impl Judge for ProjectTarget {
     }
 
     fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {
-        self.knowledge.learn(trial, shown, &self.runner)
+        self.knowledge.learn(trial, shown, &self.runner)?;
+        if self.knowledge.tests.fails_only_with_all() { self.runner.axis.find_changes() } else { Ok(()) }
     }
 
     fn needs_controls(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
@@ -172,7 +173,11 @@ impl Judge for ProjectTarget {
         match shown.parts {
             Parts::Together(ref attempt) if self.knowledge.must_wait_with(attempt) => Judgement::Pending(shown),
             Parts::Together(attempt) => {
-                Judgement::Ready(vec![self.knowledge.judge(trial, None, attempt, &runner.options)])
+                let mut result = self.knowledge.judge(trial, None, attempt, &runner.options);
+                if EndState::of(trial.question) == Some(EndState::AllOn) && result.outcome == Outcome::Fail {
+                    result.reports.add_known(runner.axis.changes_after_failure());
+                }
+                Judgement::Ready(vec![result])
             }
             Parts::Separate(solos) => {
                 let mut judge = |Solo { test, attempt }| {

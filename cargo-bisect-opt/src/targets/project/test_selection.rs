@@ -220,6 +220,13 @@ impl TestSelection {
         self.decided.as_ref().map(|decided| &decided.searched)
     }
 
+    /// Returns true if anything that the search is about failed with every change, and nothing of that with none.
+    pub(crate) fn fails_only_with_all(&self) -> bool {
+        let (Some(searched), Some(all)) = (self.searched(), &self.all) else { return false };
+        // An executable whose tests are unknown stands for its tests.
+        searched.iter().any(|failure| all.contains(failure) || all.iter().any(|one| one.whole() == *failure))
+    }
+
     /// Returns the part of an executable that is to be run.
     pub(crate) fn subset(&self, executable: &str) -> Subset<'_> {
         match &self.decided {

@@ -1,0 +1,54 @@
+//! The changes of a search: found by checks of the compiler, once it is known that they are needed.
+
+use std::sync::OnceLock;
+
+use super::{
+    checks::{Check, CheckLimit, Checked},
+    ties::{self, Ties},
+    words::PartSet,
+};
+use bisect_core::ChangeId;
+
+/// The parts of each change, in an order whose prefixes compile, as far as checks have shown it.
+#[derive(Debug, Default)]
+pub(super) struct Changes(OnceLock<Vec<Vec<usize>>>);
+
+impl Changes {
+    /// Returns the changes, as far as they are known.
+    pub(super) fn known(&self) -> &[Vec<usize>] {
+        self.0.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the parts of a change.
+    pub(super) fn parts_of(&self, id: ChangeId) -> &[usize] {
+        usize::try_from(id.0).ok().and_then(|index| self.known().get(index)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the changes. If they are not known, checks find them.
+    ///
+    /// # Errors
+    /// If nothing can be checked.
+    pub(super) fn by_checks<C: Check>(
+        &self,
+        ties: &Ties<'_>,
+        check: &mut C,
+        limit: CheckLimit,
+    ) -> Result<&[Vec<usize>], C::Error> {
+        if self.0.get().is_some() {
+            return Ok(self.known());
+        }
+        let order = ties.order();
+        // If one of both trees does not compile, errors are no guide.
+        let mut compiles = |parts: &PartSet| Ok(check.check(parts)? == Checked::Compiles);
+        if order.len() > 1 && compiles(&PartSet::new())? && compiles(&ties.all_parts())? {
+            let groups = ties.groups(order, check, limit)?;
+            return Ok(self.0.get_or_init(|| ties::joined(groups, &ties.conflicts())));
+        }
+        Ok(self.by_units(ties))
+    }
+
+    /// Returns the changes. If they are not known, each unit is one.
+    pub(super) fn by_units(&self, ties: &Ties<'_>) -> &[Vec<usize>] {
+        self.0.get_or_init(|| ties::joined(ties.single_units(), &ties.conflicts()))
+    }
+}
