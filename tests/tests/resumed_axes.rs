@@ -192,7 +192,7 @@ fn stacks_of_several_tests() -> Search {
 }
 
 fn single_decisions() -> Search {
-    in_fixture(Fixture::new("calls"), &["test", "--when", "--toggle=line", "--", "a_long_day"])
+    in_fixture(Fixture::new("calls"), &["test", "--when", "--toggle=line", "--", "a_short_day"])
 }
 
 fn choices_at_build_time() -> Search {

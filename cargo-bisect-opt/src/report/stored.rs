@@ -1,6 +1,9 @@
 //! Reports in the journal of a search. IDs are one text of hex digits: there may be millions.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
 
 use bisect_core::ChangeId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -30,11 +33,11 @@ struct StoredIds(Vec<ChangeId>);
 
 impl Serialize for StoredIds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
-        let digits =
-            |id: &ChangeId| id.0.to_be_bytes().map(|byte| [byte >> 4, byte & 15].map(|digit| HEX[usize::from(digit)]));
-        let text = self.0.iter().flat_map(|id| digits(id).concat()).collect();
-        String::from_utf8(text).expect("digits are ASCII").serialize(serializer)
+        let mut text = String::with_capacity(self.0.len() * DIGITS);
+        for id in &self.0 {
+            write!(text, "{:0DIGITS$x}", id.0).expect("a string takes all text");
+        }
+        text.serialize(serializer)
     }
 }
 
