@@ -85,9 +85,15 @@ proptest! {
     fn even_of_a_target_with_several_answers_it_is_that_of_one_trial_after_the_other(
         (target, favoured) in target_and_groups(), choices in vec(any::<usize>(), 8),
     ) {
-        let alone = search(&target, &options(1), &favoured, &choices);
+        // Unresolved runs may change the order of the culprits, if changes appear only with others.
+        let in_any_order = |ended: Ended| {
+            let mut found = ended.found;
+            found.sort_by(|one, other| one.changes.cmp(&other.changes));
+            Ended { found, ..ended }
+        };
+        let alone = in_any_order(search(&target, &options(1), &favoured, &choices));
         for in_flight in [2, 4, 16] {
-            let together = search(&target, &options(in_flight), &favoured, &choices);
+            let together = in_any_order(search(&target, &options(in_flight), &favoured, &choices));
             prop_assert!(together.is_like(&alone), "{} in flight: {:?} instead of {:?}", in_flight, together, alone);
         }
     }

@@ -84,12 +84,16 @@ impl Selection {
     pub(in crate::search) fn count(&self, changes: &[Rank]) -> usize {
         let below = |end: u128| u64::try_from(end).map_or(changes.len(), |end| ranked::below(changes, Rank(end)));
         let in_prefix: usize = self.intervals().map(|(start, end)| below(end) - below(start.0.into())).sum();
-        // For changes that are named one by one, `contains` decides.
-        let mut named = [self.forced.as_slice(), &self.excluded].concat();
-        ranked::sort(&mut named);
-        named.retain(|&id| ranked::contains(changes, id));
-        let of_prefix = named.iter().filter(|&&id| self.has_rank(id)).count();
-        in_prefix - of_prefix + named.iter().filter(|&&id| self.contains(id)).count()
+        // Hundreds may be named one by one, and each of hundreds of runs is counted.
+        let sorted = |named: &[Rank]| {
+            let mut known: Vec<_> = named.iter().copied().filter(|&id| ranked::contains(changes, id)).collect();
+            ranked::sort(&mut known);
+            known
+        };
+        let (forced, excluded) = (sorted(&self.forced), sorted(&self.excluded));
+        let left_out = excluded.iter().filter(|&&id| self.has_rank(id)).count();
+        let is_added = |&&id: &&Rank| !self.has_rank(id) && !ranked::contains(&excluded, id);
+        in_prefix - left_out + forced.iter().filter(is_added).count()
     }
 
     /// Returns the intervals of positions, in a sorted list without duplicates, whose changes a run enables.

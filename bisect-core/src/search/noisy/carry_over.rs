@@ -101,18 +101,26 @@ fn enabled(known: &[Rank], selection: &Selection) -> usize {
 /// Returns the rule that a run fails, or passes, if the number of changes enabled in the run before reaches a
 /// threshold.
 fn after_many(known: &[Rank], runs: &[Run]) -> Option<Rule> {
-    let before: Vec<usize> = runs.iter().map(|run| enabled(known, &run.selection)).collect();
-    let follow = runs.get(1..)?;
-    let counts =
-        |failed: bool| follow.iter().zip(&before).filter(move |(run, _)| run.failed == failed).map(|(_, n)| *n);
-    let (failures, passes) = (counts(true), counts(false));
-    let (failures, passes) = ((failures.clone().min()?, failures.max()?), (passes.clone().min()?, passes.max()?));
+    let (latest, follow) = (runs.last()?, runs.get(1..)?);
+    // The least and the largest number of changes before passes, and before failures.
+    let mut ranges: [Option<(usize, usize)>; 2] = [None; 2];
+    for (before, run) in runs.iter().zip(follow) {
+        let number = enabled(known, &before.selection);
+        let range = &mut ranges[usize::from(run.failed)];
+        let (low, high) = range.unwrap_or((number, number));
+        *range = Some((low.min(number), high.max(number)));
+        // Most outcomes follow no threshold, and this is known after a few runs.
+        if let [Some(passes), Some(failures)] = ranges
+            && passes.1 >= failures.0
+            && failures.1 >= passes.0
+        {
+            return None;
+        }
+    }
+    let [passes, failures] = [ranges[0]?, ranges[1]?];
     let many_fails = passes.1 < failures.0;
     let (few, many) = if many_fails { (passes, failures) } else { (failures, passes) };
-    if few.1 >= many.0 {
-        return None;
-    }
-    let present = *before.last()?;
+    let present = enabled(known, &latest.selection);
     let next_fails = if present <= few.1 {
         Some(!many_fails)
     } else if present >= many.0 {

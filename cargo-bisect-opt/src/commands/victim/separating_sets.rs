@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn each_number_is_in_a_set_without_each_other_one() {
-        for count in 0..260 {
+        for count in (0..70).chain([127, 128, 129, 255, 256, 257]) {
             let sets = separating_sets(count);
             for one in 0..count {
                 for other in (0..count).filter(|&other| other != one) {
