@@ -121,9 +121,9 @@ fn hunks_that_only_compile_together_are_found_together() {
     assert!(again.stdout.contains("tests::sums ... FAILED") && again.status == Some(101), "{again}");
 }
 
-/// The first runs do not wait for the compiler: if they end alike, nothing is checked.
+/// Checks have a target directory of their own.
 #[test]
-fn what_compiles_together_is_only_checked_if_the_new_version_fails() {
+fn hunks_are_checked_only_if_the_new_version_fails() {
     let place = shop();
     let executions = place.scratch.dir().join("executions");
     let script = format!(
@@ -141,6 +141,7 @@ fn what_compiles_together_is_only_checked_if_the_new_version_fails() {
     finished.expect_message(&["the target passes with every change enabled and with every change disabled"]);
     assert_eq!(target_directories(), 1, "{finished}");
     let _ = place.search(&["test", "--diff=HEAD~1..HEAD"]).expect_status(0);
+    // The directory above, one of these runs, and one of the checks.
     assert_eq!(target_directories(), 3);
 }
 
@@ -150,7 +151,7 @@ fn a_terminal_shows_that_hunks_are_checked() {
     let place = shop();
     let mut screen = bisect_tests::screen::OnScreen::start(&place.command(&["test", "--diff"]), 100, 100);
     screen.wait_for("the line about the checks", |text| {
-        text.contains("only the new version fails: checking which of 8 hunks only compile together\n")
+        text.contains("only the new version fails: checking which of 8 hunks need each other to compile\n")
     });
     assert_eq!(screen.finish().code(), Some(0));
 }

@@ -178,7 +178,7 @@ fn a_large_hunk_whose_lines_only_compile_together_is_not_searched_again() {
     assert_eq!(names(&finished), [["fn total@src/lib.rs:2"]], "{finished}");
     assert_eq!(finished.stderr.matches("bisecting ").count(), 1, "{finished}");
     finished.expect_message(&[
-        "checking which of the 14 hunks of the culprit only compile together",
+        "checking which of the 14 hunks of the culprit need each other to compile",
         "no search within the culprit: its largest part has more than half of its lines",
     ]);
 }
@@ -221,7 +221,7 @@ fn within_a_rewritten_function_no_removed_line_is_to_blame() {
 fn an_interrupt_while_hunks_are_checked_leaves_nothing() {
     let place = package(OLD);
     let started = place.scratch.dir().join("started");
-    // A check has another target directory than the two runs before it.
+    // The build script blocks in the first check, which has another target directory than the two runs before it.
     let script = format!(
         "fn main() {{\n    let out = std::env::var(\"OUT_DIR\").unwrap();\n    let directory = out.split(\"/debug/\").next().unwrap();\n    \
          let known = {started:?}.to_owned() + \".first\";\n    match std::fs::read_to_string(&known) {{\n        \
@@ -237,6 +237,7 @@ fn an_interrupt_while_hunks_are_checked_leaves_nothing() {
     wait_until("the first check starts", || started.exists());
     running.signal("INT");
     let finished = running.finish().expect_status(130);
+    // The first run is only judged after the checks.
     assert!(finished.events_of("trial").is_empty(), "{finished}");
     assert_eq!(place.repository.state(), before);
     assert_eq!(place.leftovers(), 0);

@@ -94,8 +94,7 @@ struct Diff {
     original: Option<Patch>,
     words: Vec<PartWords>,
     overlays: Overlays,
-    /// The parts of each change, in the order of the search. Where hunks are compiled to find them, they are only known
-    /// after the target has failed with all hunks and passed with none.
+    /// The changes. With a compiler, they are known after the target has failed with all hunks and passed with none.
     changes: Changes,
     /// The compiler that decides which hunks compile together; `None`: a build is the target, or there is no project.
     compiler: Option<Compiler>,
@@ -140,7 +139,7 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
         show: target.show,
     };
     if diff.compiler.is_none() {
-        diff.changes.by_units(&diff.ties_of_units());
+        diff.changes.known_or_units(&diff.ties_of_units());
     }
     Ok(Box::new(diff))
 }
@@ -158,14 +157,14 @@ impl Diff {
     /// Returns the changes. If they are not known, the compiler checks which parts belong together.
     fn divide(&self) -> Result<&[Vec<usize>], RunError> {
         let ties = self.ties_of_units();
-        let Some(compiler) = &self.compiler else { return Ok(self.changes.by_units(&ties)) };
+        let Some(compiler) = &self.compiler else { return Ok(self.changes.known_or_units(&ties)) };
         let most = if self.original.is_some() { MAX_CHECKS_WITHIN } else { MAX_CHECKS };
         let mut check = SlotCheck { diff: self, compiler, slot: 0 };
-        self.changes.by_checks(&ties, &mut check, CheckLimit { most, show: self.show })
+        self.changes.known_or_checked(&ties, &mut check, CheckLimit { most, show: self.show })
     }
 
-    /// Returns true if a change may have several parts.
-    fn joins(&self) -> bool {
+    /// Returns true if a change has several parts, or if it is not known yet whether one has.
+    fn may_join_hunks(&self) -> bool {
         self.words.len() > 1 && self.changes.known().len() < self.words.len()
     }
 
@@ -197,14 +196,14 @@ impl Diff {
 impl Axis for Diff {
     fn terms(&self) -> Terms {
         // A count of changes is no count of hunks if some are joined.
-        Terms { change: if self.joins() { "change" } else { TERMS.change }, ..TERMS }
+        Terms { change: if self.may_join_hunks() { "change" } else { TERMS.change }, ..TERMS }
     }
 
     fn subject(&self) -> Option<String> {
         let (old, new) = &self.trees.names;
         let parts = self.patch.parts().len();
         let tied = match self.changes.known().len() {
-            changes @ 1.. if self.joins() => format!(" as {}", plural(changes, "change")),
+            changes @ 1.. if self.may_join_hunks() => format!(" as {}", plural(changes, "change")),
             _ => String::new(),
         };
         let files = plural(self.patch.file_count(), "file");
@@ -229,15 +228,15 @@ impl Axis for Diff {
         if let (None, Some(_), Some(show), count @ 2..) =
             (self.changes.known().first(), &self.compiler, self.show, self.words.len())
         {
-            (show.lines_between_runs)(&format!(
-                "only the new version fails: checking which of {count} hunks only compile together\n"
+            (show.lines_if_live)(&format!(
+                "only the new version fails: checking which of {count} hunks need each other to compile\n"
             ));
         }
         self.divide().map(drop)
     }
 
-    fn changes_after_failure(&self) -> Vec<ChangeId> {
-        (0..self.changes.by_units(&self.ties_of_units()).len()).map(id).collect()
+    fn unreported_changes(&self) -> Vec<ChangeId> {
+        (0..self.changes.known_or_units(&self.ties_of_units()).len()).map(id).collect()
     }
 
     fn learns_likely(&self) -> bool {

@@ -97,8 +97,8 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Finds the changes, if that takes long. Called once it is known that the target fails with every change and passes
-    /// with none: otherwise, the work is not necessary. Runs of these ends need not report changes.
+    /// Finds the changes, for an axis where this takes long. Called after each run from the moment it is known that the
+    /// target fails with every change and passes with none. Until then, runs at the end states need not report changes.
     ///
     /// # Errors
     /// If they cannot be found. The error ends the search.
@@ -106,8 +106,9 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Returns the changes to add to the reports of a failing run with every change: those that were found after the run.
-    fn changes_after_failure(&self) -> Vec<ChangeId> {
+    /// Returns the changes that a failing run with every change enabled did not report, because they were found only
+    /// afterwards. An axis that has not found them decides here which they are, for the whole search.
+    fn unreported_changes(&self) -> Vec<ChangeId> {
         Vec::new()
     }
 

@@ -50,8 +50,8 @@ pub(crate) struct SearchedTarget<'a> {
 pub(crate) struct Show {
     /// Shows whole lines.
     pub(crate) lines: fn(&str),
-    /// Shows whole lines on a terminal, while runs are made; elsewhere, they would interrupt the line of a run.
-    pub(crate) lines_between_runs: fn(&str),
+    /// Shows whole lines if live lines are shown, and nothing otherwise: the lines would split the open line of a run.
+    pub(crate) lines_if_live: fn(&str),
 }
 
 impl SearchedTarget<'_> {

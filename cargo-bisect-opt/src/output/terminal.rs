@@ -48,8 +48,8 @@ pub(crate) fn show_lines(text: &str) {
     let _ = text_for_stderr(|out| out.write_all(text.as_bytes())).and_then(|text| stderr::write_lines(&text));
 }
 
-/// Shows whole lines above live lines. Does nothing if there are none.
-pub(crate) fn show_lines_above_live(text: &str) {
+/// Shows whole lines if live lines are shown, and nothing otherwise.
+pub(crate) fn show_lines_if_live(text: &str) {
     if stderr::has_live_lines() {
         show_lines(text);
     }

@@ -35,7 +35,7 @@ impl Serialize for StoredIds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = String::with_capacity(self.0.len() * DIGITS);
         for id in &self.0 {
-            write!(text, "{:0DIGITS$x}", id.0).expect("a string takes all text");
+            write!(text, "{:0DIGITS$x}", id.0).expect("writing to a string cannot fail");
         }
         text.serialize(serializer)
     }

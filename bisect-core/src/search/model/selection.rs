@@ -84,11 +84,11 @@ impl Selection {
     pub(in crate::search) fn count(&self, changes: &[Rank]) -> usize {
         let below = |end: u128| u64::try_from(end).map_or(changes.len(), |end| ranked::below(changes, Rank(end)));
         let in_prefix: usize = self.intervals().map(|(start, end)| below(end) - below(start.0.into())).sum();
-        // Hundreds may be named one by one, and each of hundreds of runs is counted.
+        // Hundreds may be forced or excluded, and this is called for hundreds of runs: so both lists are sorted.
         let sorted = |named: &[Rank]| {
-            let mut known: Vec<_> = named.iter().copied().filter(|&id| ranked::contains(changes, id)).collect();
-            ranked::sort(&mut known);
-            known
+            let mut present: Vec<_> = named.iter().copied().filter(|&id| ranked::contains(changes, id)).collect();
+            ranked::sort(&mut present);
+            present
         };
         let (forced, excluded) = (sorted(&self.forced), sorted(&self.excluded));
         let left_out = excluded.iter().filter(|&&id| self.has_rank(id)).count();

@@ -102,14 +102,14 @@ fn enabled(known: &[Rank], selection: &Selection) -> usize {
 /// threshold.
 fn after_many(known: &[Rank], runs: &[Run]) -> Option<Rule> {
     let (latest, follow) = (runs.last()?, runs.get(1..)?);
-    // The least and the largest number of changes before passes, and before failures.
+    // The minimum and the maximum number of changes enabled in the run before a pass, and before a failure.
     let mut ranges: [Option<(usize, usize)>; 2] = [None; 2];
     for (before, run) in runs.iter().zip(follow) {
         let number = enabled(known, &before.selection);
         let range = &mut ranges[usize::from(run.failed)];
         let (low, high) = range.unwrap_or((number, number));
         *range = Some((low.min(number), high.max(number)));
-        // Most outcomes follow no threshold, and this is known after a few runs.
+        // The ranges overlap, so there is no threshold. Usually a few runs show this.
         if let [Some(passes), Some(failures)] = ranges
             && passes.1 >= failures.0
             && failures.1 >= passes.0

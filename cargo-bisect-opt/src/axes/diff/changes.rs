@@ -1,4 +1,4 @@
-//! The changes of a search: found by checks of the compiler, once it is known that they are needed.
+//! The changes of a search. They are computed late, because the checks of the compiler take long.
 
 use std::sync::OnceLock;
 
@@ -9,12 +9,13 @@ use super::{
 };
 use bisect_core::ChangeId;
 
-/// The parts of each change, in an order whose prefixes compile, as far as checks have shown it.
+/// The parts of each change, in the order of the search; unset until they are known. If checks found them, prefixes of
+/// the order compile.
 #[derive(Debug, Default)]
 pub(super) struct Changes(OnceLock<Vec<Vec<usize>>>);
 
 impl Changes {
-    /// Returns the changes, as far as they are known.
+    /// Returns the changes; none until they are known.
     pub(super) fn known(&self) -> &[Vec<usize>] {
         self.0.get().map_or(&[], Vec::as_slice)
     }
@@ -27,8 +28,8 @@ impl Changes {
     /// Returns the changes. If they are not known, checks find them.
     ///
     /// # Errors
-    /// If nothing can be checked.
-    pub(super) fn by_checks<C: Check>(
+    /// If a check cannot be made.
+    pub(super) fn known_or_checked<C: Check>(
         &self,
         ties: &Ties<'_>,
         check: &mut C,
@@ -38,17 +39,17 @@ impl Changes {
             return Ok(self.known());
         }
         let order = ties.order();
-        // If one of both trees does not compile, errors are no guide.
+        // If one of both versions does not compile, errors give no information.
         let mut compiles = |parts: &PartSet| Ok(check.check(parts)? == Checked::Compiles);
         if order.len() > 1 && compiles(&PartSet::new())? && compiles(&ties.all_parts())? {
             let groups = ties.groups(order, check, limit)?;
             return Ok(self.0.get_or_init(|| ties::joined(groups, &ties.conflicts())));
         }
-        Ok(self.by_units(ties))
+        Ok(self.known_or_units(ties))
     }
 
-    /// Returns the changes. If they are not known, each unit is one.
-    pub(super) fn by_units(&self, ties: &Ties<'_>) -> &[Vec<usize>] {
+    /// Returns the changes. If they are not known, each unit becomes one change.
+    pub(super) fn known_or_units(&self, ties: &Ties<'_>) -> &[Vec<usize>] {
         self.0.get_or_init(|| ties::joined(ties.single_units(), &ties.conflicts()))
     }
 }

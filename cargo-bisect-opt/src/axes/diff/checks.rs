@@ -53,7 +53,7 @@ impl CheckLimit {
     /// Returns a line about the number of checks, if it is time for one.
     fn progress(self, made: usize) -> Option<String> {
         let Self { most, .. } = self;
-        made.is_multiple_of(INTERVAL).then(|| format!("{made} of at most {most} checks are made\n"))
+        made.is_multiple_of(INTERVAL).then(|| format!("checked {made} of at most {most} sets of hunks\n"))
     }
 }
 
@@ -98,6 +98,6 @@ mod tests {
     fn a_line_now_and_then_says_how_many_checks_are_made() {
         let limit = CheckLimit { most: MAX_CHECKS, show: None };
         let lines: Vec<_> = (1..110).filter_map(|made| limit.progress(made)).collect();
-        assert_eq!(lines, ["50 of at most 300 checks are made\n", "100 of at most 300 checks are made\n"]);
+        assert_eq!(lines, ["checked 50 of at most 300 sets of hunks\n", "checked 100 of at most 300 sets of hunks\n"]);
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     };
     if let Some(show) = inner.show {
         (show.lines)(&format!(
-            "checking which of the {} hunks of the culprit only compile together\n",
+            "checking which of the {} hunks of the culprit need each other to compile\n",
             inner.words.len()
         ));
     }

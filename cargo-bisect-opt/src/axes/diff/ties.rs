@@ -45,7 +45,7 @@ impl<'a> Ties<'a> {
         Self { units, ..self }
     }
 
-    /// Returns all parts.
+    /// Returns all parts, not only the first one of each unit.
     pub(super) fn all_parts(&self) -> PartSet {
         (0..self.units.len()).collect()
     }

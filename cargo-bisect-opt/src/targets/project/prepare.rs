@@ -86,7 +86,7 @@ pub(crate) fn prepare_axis(
     check_launcher(&options)?;
     let users = Project::load(options.subcommand, &options.cargo, &options.target)?;
     let directory = &env::current_dir().map_err(CargoError::from)?;
-    let show = Show { lines: terminal::show_lines, lines_between_runs: terminal::show_lines_above_live };
+    let show = Show { lines: terminal::show_lines, lines_if_live: terminal::show_lines_if_live };
     let show = (!options.quiet).then_some(show);
     let axis = chosen.prepare(&SearchedTarget { directory, project: Some(&users), interrupt, show })?;
     let project = match axis.copied() {

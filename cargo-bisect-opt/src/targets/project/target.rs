@@ -155,7 +155,7 @@ impl Judge for ProjectTarget {
 
     fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {
         self.knowledge.learn(trial, shown, &self.runner)?;
-        if self.knowledge.tests.fails_only_with_all() { self.runner.axis.find_changes() } else { Ok(()) }
+        if self.knowledge.tests.fails_only_at_all_on() { self.runner.axis.find_changes() } else { Ok(()) }
     }
 
     fn needs_controls(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
@@ -175,7 +175,7 @@ impl Judge for ProjectTarget {
             Parts::Together(attempt) => {
                 let mut result = self.knowledge.judge(trial, None, attempt, &runner.options);
                 if EndState::of(trial.question) == Some(EndState::AllOn) && result.outcome == Outcome::Fail {
-                    result.reports.add_known(runner.axis.changes_after_failure());
+                    result.reports.add_known(runner.axis.unreported_changes());
                 }
                 Judgement::Ready(vec![result])
             }

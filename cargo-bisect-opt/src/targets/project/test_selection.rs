@@ -220,10 +220,11 @@ impl TestSelection {
         self.decided.as_ref().map(|decided| &decided.searched)
     }
 
-    /// Returns true if anything that the search is about failed with every change, and nothing of that with none.
-    pub(crate) fn fails_only_with_all(&self) -> bool {
+    /// Returns true if the search is about failures of the run with every change. Those that also occurred with none are
+    /// left out of the search.
+    pub(crate) fn fails_only_at_all_on(&self) -> bool {
         let (Some(searched), Some(all)) = (self.searched(), &self.all) else { return false };
-        // An executable whose tests are unknown stands for its tests.
+        // The search may be about a whole executable in place of its tests.
         searched.iter().any(|failure| all.contains(failure) || all.iter().any(|one| one.whole() == *failure))
     }
 
