@@ -87,14 +87,17 @@ proptest! {
     ) {
         // With unresolved runs, and changes that are reported only if another one is enabled, parallel trials may find the
         // culprits in another order.
-        let sorted = |ended: Ended| {
-            let mut found = ended.found;
-            found.sort_by(|one, other| one.changes.cmp(&other.changes));
-            Ended { found, ..ended }
+        let is_ordered = target.unresolved.is_empty() || target.appears_with.is_empty();
+        let answer = |in_flight| {
+            let mut ended = search(&target, &options(in_flight), &favoured, &choices);
+            if !is_ordered {
+                ended.found.sort_by(|one, other| one.changes.cmp(&other.changes));
+            }
+            ended
         };
-        let alone = sorted(search(&target, &options(1), &favoured, &choices));
+        let alone = answer(1);
         for in_flight in [2, 4, 16] {
-            let together = sorted(search(&target, &options(in_flight), &favoured, &choices));
+            let together = answer(in_flight);
             prop_assert!(together.is_like(&alone), "{} in flight: {:?} instead of {:?}", in_flight, together, alone);
         }
     }

@@ -77,7 +77,7 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     prepare,
 };
 
-/// The terms of this axis. The run with all hunks reports at least one; equal trees are refused before it.
+/// The terms of this axis. A failing run with all hunks has at least one; equal trees are refused before it.
 const TERMS: Terms = Terms { axis: "diff", change: "hunk", reported: None, if_none_reported: "there is no difference" };
 /// Hunks that are one change.
 const KIND: ChangeKind = ChangeKind { name: "hunk", noun: "hunk", label: "this hunk", source: ShownSource::Patch };
@@ -139,7 +139,7 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
         show: target.show,
     };
     if diff.compiler.is_none() {
-        diff.changes.known_or_units(&diff.ties_of_units());
+        diff.changes.known_or_units(|| diff.ties_of_units());
     }
     Ok(Box::new(diff))
 }
@@ -156,11 +156,11 @@ impl Diff {
 
     /// Returns the changes. If they are not known, the compiler checks which parts belong together.
     fn divide(&self) -> Result<&[Vec<usize>], RunError> {
-        let ties = self.ties_of_units();
-        let Some(compiler) = &self.compiler else { return Ok(self.changes.known_or_units(&ties)) };
+        let ties = || self.ties_of_units();
+        let Some(compiler) = &self.compiler else { return Ok(self.changes.known_or_units(ties)) };
         let most = if self.original.is_some() { MAX_CHECKS_WITHIN } else { MAX_CHECKS };
         let mut check = SlotCheck { diff: self, compiler, slot: 0 };
-        self.changes.known_or_checked(&ties, &mut check, CheckLimit { most, show: self.show })
+        self.changes.known_or_checked(ties, &mut check, CheckLimit { most, show: self.show })
     }
 
     /// Returns true if a change has several parts, or if it is not known yet whether one has.
@@ -236,7 +236,7 @@ impl Axis for Diff {
     }
 
     fn unreported_changes(&self) -> Vec<ChangeId> {
-        (0..self.changes.known_or_units(&self.ties_of_units()).len()).map(id).collect()
+        (0..self.changes.known_or_units(|| self.ties_of_units()).len()).map(id).collect()
     }
 
     fn learns_likely(&self) -> bool {
@@ -354,7 +354,7 @@ impl Axis for Diff {
     fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
         let parts: PartSet = ids.iter().flat_map(|&id| self.changes.parts_of(id)).copied().collect();
         let (needed, dependent) = (self.known_beside(true, &parts), self.known_beside(false, &parts));
-        let all: PartSet = (0..self.words.len()).collect();
+        let all = self.ties().all_parts();
         let rest = all.iter().filter(|part| !parts.contains(part) && !dependent.contains(part)).copied().collect();
         let with_needed = parts.union(&needed).copied().collect();
         let (old, new) = &self.trees.names;

@@ -97,8 +97,8 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Finds the changes, for an axis where this takes long. Called after each run from the moment it is known that the
-    /// target fails with every change and passes with none. Until then, runs at the end states need not report changes.
+    /// Finds the changes, for an axis where this takes long. Called after runs at the end states, once they
+    /// have shown that the target fails with every change and passes with none. Until then, runs need not report changes.
     ///
     /// # Errors
     /// If they cannot be found. The error ends the search.

@@ -84,16 +84,23 @@ impl Selection {
     pub(in crate::search) fn count(&self, changes: &[Rank]) -> usize {
         let below = |end: u128| u64::try_from(end).map_or(changes.len(), |end| ranked::below(changes, Rank(end)));
         let in_prefix: usize = self.intervals().map(|(start, end)| below(end) - below(start.0.into())).sum();
-        // Hundreds may be forced or excluded, and this is called for hundreds of runs: so both lists are sorted.
+        let [added, removed] = self.exceptions(changes);
+        in_prefix - removed.len() + added.len()
+    }
+
+    /// Returns the changes of a sorted list that are selected although their rank is not in the prefix, and those that
+    /// are not selected although it is. Both are sorted: hundreds may be forced or excluded.
+    fn exceptions(&self, changes: &[Rank]) -> [Vec<Rank>; 2] {
         let sorted = |named: &[Rank]| {
-            let mut present: Vec<_> = named.iter().copied().filter(|&id| ranked::contains(changes, id)).collect();
-            ranked::sort(&mut present);
-            present
+            let mut named = named.to_vec();
+            ranked::sort(&mut named);
+            named.retain(|&id| ranked::contains(changes, id));
+            named
         };
-        let (forced, excluded) = (sorted(&self.forced), sorted(&self.excluded));
-        let left_out = excluded.iter().filter(|&&id| self.has_rank(id)).count();
-        let is_added = |&&id: &&Rank| !self.has_rank(id) && !ranked::contains(&excluded, id);
-        in_prefix - left_out + forced.iter().filter(is_added).count()
+        let (mut added, mut removed) = (sorted(&self.forced), sorted(&self.excluded));
+        added.retain(|&id| !self.has_rank(id) && !ranked::contains(&removed, id));
+        removed.retain(|&id| self.has_rank(id));
+        [added, removed]
     }
 
     /// Returns the intervals of positions, in a sorted list without duplicates, whose changes a run enables.
@@ -102,10 +109,8 @@ impl Selection {
         // The positions at which the changes begin or cease to be enabled. Two at the same position cancel out.
         let mut turns: Vec<usize> =
             self.intervals().flat_map(|(start, end)| [below(start.0.into()), below(end)]).collect();
-        let mut named = [self.forced.as_slice(), &self.excluded].concat();
-        ranked::sort(&mut named);
-        let differs = |id: &Rank| self.contains(*id) != self.has_rank(*id);
-        let differing = named.iter().filter(|id| differs(id)).filter_map(|&id| ranked::find(changes, id));
+        let exceptions = self.exceptions(changes).into_iter().flatten();
+        let differing = exceptions.filter_map(|id| ranked::find(changes, id));
         turns.extend(differing.flat_map(|index| [index, index + 1]));
         if self.inverted {
             turns.extend([0, changes.len()]);

@@ -64,7 +64,7 @@ impl Diff {
         if let Some(beside) = known {
             return Ok(beside);
         }
-        let all: PartSet = (0..self.words.len()).collect();
+        let all = self.ties().all_parts();
         let found = if is_enabled {
             self.ties().extended(parts.clone(), &all, check)?
         } else {
@@ -102,7 +102,7 @@ impl Diff {
     /// Returns the parts of the changes that a choice enables.
     pub(super) fn enabled(&self, choice: &Choice) -> PartSet {
         if choice.end_state() == Some(EndState::AllOn) {
-            return (0..self.words.len()).collect();
+            return self.ties().all_parts();
         }
         self.parts_of_changes((0..self.changes.known().len()).filter(|&change| choice.enables(id(change))))
     }

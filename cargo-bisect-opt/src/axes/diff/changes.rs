@@ -29,15 +29,16 @@ impl Changes {
     ///
     /// # Errors
     /// If a check cannot be made.
-    pub(super) fn known_or_checked<C: Check>(
+    pub(super) fn known_or_checked<'a, C: Check>(
         &self,
-        ties: &Ties<'_>,
+        ties: impl FnOnce() -> Ties<'a>,
         check: &mut C,
         limit: CheckLimit,
     ) -> Result<&[Vec<usize>], C::Error> {
         if self.0.get().is_some() {
             return Ok(self.known());
         }
+        let ties = ties();
         let order = ties.order();
         // If one of both versions does not compile, errors give no information.
         let mut compiles = |parts: &PartSet| Ok(check.check(parts)? == Checked::Compiles);
@@ -45,11 +46,14 @@ impl Changes {
             let groups = ties.groups(order, check, limit)?;
             return Ok(self.0.get_or_init(|| ties::joined(groups, &ties.conflicts())));
         }
-        Ok(self.known_or_units(ties))
+        Ok(self.known_or_units(|| ties))
     }
 
     /// Returns the changes. If they are not known, each unit becomes one change.
-    pub(super) fn known_or_units(&self, ties: &Ties<'_>) -> &[Vec<usize>] {
-        self.0.get_or_init(|| ties::joined(ties.single_units(), &ties.conflicts()))
+    pub(super) fn known_or_units<'a>(&self, ties: impl FnOnce() -> Ties<'a>) -> &[Vec<usize>] {
+        self.0.get_or_init(|| {
+            let ties = ties();
+            ties::joined(ties.single_units(), &ties.conflicts())
+        })
     }
 }

@@ -155,7 +155,8 @@ impl Judge for ProjectTarget {
 
     fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {
         self.knowledge.learn(trial, shown, &self.runner)?;
-        if self.knowledge.tests.fails_only_at_all_on() { self.runner.axis.find_changes() } else { Ok(()) }
+        let is_end = EndState::of(trial.question).is_some();
+        if is_end && self.knowledge.tests.fails_only_at_all_on() { self.runner.axis.find_changes() } else { Ok(()) }
     }
 
     fn needs_controls(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
