@@ -17,6 +17,9 @@ pub(in crate::search) struct Run {
     /// have mattered.
     pub(super) reached: Vec<Rank>,
     pub(in crate::search) failed: bool,
+    /// True if a coin of the search selected this run instead of another one, so that its place in the sequence of runs
+    /// is random.
+    pub(super) by_coin: bool,
 }
 
 impl Run {
@@ -28,13 +31,13 @@ impl Run {
             Outcome::Unresolved(_) => return None,
         };
         let reached = selection.forced.iter().copied().filter(|id| observation.reported.contains(id)).collect();
-        Some(Self { trial, selection: selection.clone(), reached, failed })
+        Some(Self { trial, selection: selection.clone(), reached, failed, by_coin: false })
     }
 
     /// Returns a run that is expected to have this outcome, and to reach all changes that its selection names.
     pub(in crate::search) fn expected(selection: &Selection, failed: bool) -> Self {
         let reached = selection.forced.clone();
-        Self { trial: TrialId(usize::MAX), selection: selection.clone(), reached, failed }
+        Self { trial: TrialId(usize::MAX), selection: selection.clone(), reached, failed, by_coin: false }
     }
 
     /// Returns true if the run switched a change, in the direction of its selection.

@@ -1,4 +1,8 @@
 //! The minimization of a set that fails often enough: does it fail without one of its changes?
+//!
+//! A coin decides whether the next run is of the set or of the others. Runs of both that follow a fixed order may be in
+//! step with something that runs leave behind: where each run creates a file or removes it, one fails always and the
+//! other never. Only runs of the others that a coin selected count.
 
 use alloc::vec::Vec;
 
@@ -46,6 +50,11 @@ impl Minimizing {
         this
     }
 
+    /// Returns the same question with all runs of this context.
+    pub(super) fn with_runs(&self, context: SearchContext<'_>) -> Self {
+        Self::new(context, self.set.clone(), self.index)
+    }
+
     pub(super) fn set(&self) -> &[Rank] {
         &self.set
     }
@@ -68,14 +77,13 @@ impl Minimizing {
         self.point.next(in_flight).plus.is_some()
     }
 
-    /// Returns true if a selection is one of the two that are compared.
+    /// Returns true if a selection is one of those that are compared.
     pub(super) fn is_about(&self, selection: &Selection) -> bool {
-        names_exactly(selection, &self.others) || *selection == self.base
+        *selection == self.base || [&self.set, &self.others].iter().any(|changes| names_exactly(selection, changes))
     }
 
-    /// Takes the result of a run.
-    pub(super) fn observe(&mut self, run: &Run) {
-        if names_exactly(&run.selection, &self.others) {
+    fn observe(&mut self, run: &Run) {
+        if run.by_coin && names_exactly(&run.selection, &self.others) {
             self.point.observe(CandidateSet::alone(0), run.failed);
         } else if run.selection == self.base {
             self.point.observe(CandidateSet::prefix(0), run.failed);

@@ -144,12 +144,13 @@ impl NoisySearch {
         if let Some((proof, side)) = side {
             self.state.prove(proof, side, observation.outcome);
         }
-        self.take(id, &selection, observation, options);
+        self.state.take(id, &selection, observation, side.is_some());
+        self.conclude(options);
     }
 
-    /// Takes the result of a run of any trial, from this search or another.
+    /// Takes the result of a run of another search.
     pub(super) fn take(&mut self, id: TrialId, selection: &Selection, observation: Observation, options: &Options) {
-        self.state.take(id, selection, observation);
+        self.state.take(id, selection, observation, false);
         self.conclude(options);
     }
 

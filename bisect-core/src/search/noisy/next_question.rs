@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{
+    minimize::Minimizing,
     noisy_bracket::NoisyBracket,
     proof::{Side, Toss},
     state::{NoisyState, Stage},
@@ -64,16 +65,7 @@ impl NextQuestion<'_> {
                 Some(outcome) => Verdict::NoDifference(outcome),
                 None => Verdict::Unusable(Unusable::NoReports),
             }),
-            Stage::Minimize(minimizing) => {
-                if !minimizing.wants_others(&[]) {
-                    return Ok(Ask::new((Question::Baseline, mode.nothing())));
-                }
-                let selection = mode.exactly(minimizing.others());
-                match self.final_refusal(&selection) {
-                    Some(reason) => Err(unresolved(reason)),
-                    None => Ok(Ask::new((Question::FoundAlone, selection))),
-                }
-            }
+            Stage::Minimize(minimizing) => self.minimize(minimizing).map_err(unresolved),
             Stage::Narrow(narrowing) => {
                 let in_flight = self.trials.in_flight().filter_map(|trial| {
                     let has = |id| trial.selection.contains(id);
@@ -98,6 +90,24 @@ impl NextQuestion<'_> {
             let cut = u64::try_from(number).unwrap_or(u64::MAX).reverse_bits();
             Ask::new((Question::Prefix, Selection { prefix: Prefix::Below(Rank(cut)), ..Selection::all() }))
         })
+    }
+
+    /// Returns the run that shows best if a set fails without one of its changes.
+    fn minimize(self, minimizing: &Minimizing) -> Result<Ask, Reason> {
+        let mode = self.state.direction.mode();
+        if !minimizing.wants_others(&[]) {
+            return Ok(Ask::new((Question::Baseline, mode.nothing())));
+        }
+        let side = self.state.proofs.next_side();
+        let selection = mode.exactly(match side {
+            Side::Suspect => minimizing.set(),
+            Side::Control => minimizing.others(),
+        });
+        if let Some(reason) = self.final_refusal(&selection) {
+            return Err(reason);
+        }
+        let toss = Some(Toss { set: minimizing.set().to_vec(), side });
+        Ok(Ask { question: Question::FoundAlone, selection, toss })
     }
 
     /// Returns a run that confirms a candidate. If the control is refused, a run without any change takes its place:

@@ -87,8 +87,8 @@ impl NoisyState {
         self
     }
 
-    /// Takes the result of a run of any trial, from this search or another.
-    pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation) {
+    /// Takes the result of a run of any trial, from this search or another. A coin of this search may have selected it.
+    pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation, by_coin: bool) {
         if self.verdict.is_some() {
             return;
         }
@@ -105,7 +105,7 @@ impl NoisyState {
         ranked::merge(&mut self.known, &observation.reported);
         let is_new = self.known.len() > known;
         if let Some(run) = run {
-            self.keep(run, is_new);
+            self.keep(Run { by_coin, ..run }, is_new);
         } else if is_new || self.gives_up(selection, observation.outcome) {
             self.restart();
         }
@@ -124,13 +124,14 @@ impl NoisyState {
     /// Takes a run as evidence. Restarts the present set if the run has shown new changes, or has changed the
     /// direction.
     pub(super) fn keep(&mut self, run: Run, is_new: bool) {
-        match &mut self.stage {
-            Stage::Narrow(narrowing) => narrowing.observe(&run),
-            Stage::Minimize(minimizing) => minimizing.observe(&run),
-            Stage::Ends => {}
+        if let Stage::Narrow(narrowing) = &mut self.stage {
+            narrowing.observe(&run);
         }
         self.sequence.push(run.clone());
         self.runs.push(run);
+        if let Stage::Minimize(minimizing) = &self.stage {
+            self.stage = Stage::Minimize(minimizing.with_runs(self.context()));
+        }
         if self.found.is_empty() && self.turn() || is_new {
             self.restart();
         }
