@@ -9,13 +9,16 @@ use super::{
     Diff,
     checks::{Check, Checked},
     id,
-    reduction::necessary,
+    reduction::necessary_of_groups,
     slot_check::SlotCheck,
     words::PartSet,
 };
-use crate::run::{
-    error::RunError,
-    spec::{Choice, EndState},
+use crate::{
+    run::{
+        error::RunError,
+        spec::{Choice, EndState},
+    },
+    vcs::patch::Patch,
 };
 
 /// The maximum number of builds to find the least set of parts beside others.
@@ -78,6 +81,15 @@ impl Diff {
             // The first changes need no others. So a shorter prefix is one that enables more of them again.
             changes.reverse();
         }
+        let first_part = |change: usize| &self.patch.parts()[self.changes.known()[change][0]];
+        let mut files: Vec<Vec<usize>> = Vec::new();
+        for change in changes {
+            let is_same = |file: &&mut Vec<usize>| Patch::is_of_same_file(first_part(file[0]), first_part(change));
+            match files.iter_mut().find(is_same) {
+                Some(file) => file.push(change),
+                None => files.push(vec![change]),
+            }
+        }
         let beside_of = |changes: &BTreeSet<usize>| &self.parts_of_changes(changes.iter().copied()) & &more;
         let mut compiles = |beside: &PartSet| {
             let with_them = if is_enabled { parts | beside } else { &(&all - parts) - beside };
@@ -86,8 +98,8 @@ impl Diff {
         let beside = if more.is_empty() || !compiles(&more)? {
             PartSet::new()
         } else {
-            // If the errors did not help, most of these changes are not needed.
-            beside_of(&necessary(&changes, MAX_CHECKS_BESIDE, &mut |changes| compiles(&beside_of(changes)))?)
+            // If the errors did not help, most of these changes are not needed, and most of their files.
+            beside_of(&necessary_of_groups(&files, MAX_CHECKS_BESIDE, &mut |changes| compiles(&beside_of(changes)))?)
         };
         self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());
         Ok(beside)

@@ -39,15 +39,16 @@ pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::
 /// Completes the report about a change with these parts. `needed` are those that it needs to compile.
 pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report: Report) -> Report {
     let all = patch.parts();
-    let Some(main) = main_part(patch, parts) else { return report };
-    let main = &all[main];
+    let Some(first) = main_part(patch, parts) else { return report };
+    let main = &all[first];
     let hunk = |&part: &usize| HunkText { label: label(patch, &all[part]), lines: lines_of(patch, &all[part]) };
-    let mut hunks: Vec<_> = parts.iter().map(hunk).collect();
+    let in_order = [&first].into_iter().chain(parts.iter().filter(|&&part| part != first));
+    let mut hunks: Vec<_> = in_order.map(hunk).collect();
     if let [hunk] = hunks.as_mut_slice() {
         // The headline names it.
         hunk.label.clear();
     }
-    let mut details = shown(&hunks, SHOWN);
+    let mut details = shown_main_first(&hunks, SHOWN);
     let rest = SHOWN.saturating_sub(details.len()).max(SHOWN_OF_NEEDED);
     if parts.len() > 1 {
         let name_of_all = name(patch, main);
@@ -99,6 +100,19 @@ fn adds_test(patch: &Patch, part: &PatchPart) -> bool {
 struct HunkText {
     label: String,
     lines: Vec<String>,
+}
+
+/// Returns hunks in about `limit` lines. The first one gets up to half of them.
+fn shown_main_first(hunks: &[HunkText], limit: usize) -> Vec<String> {
+    let Some((main, others)) = hunks.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return shown(hunks, limit);
+    };
+    let lines = |hunk: &HunkText| 1 + hunk.lines.len();
+    let of_others = others.iter().map(lines).sum::<usize>().min(limit / 2);
+    let mut shown_lines = shown(std::slice::from_ref(main), limit - of_others);
+    let rest = limit.saturating_sub(shown_lines.len()).max(of_others);
+    shown_lines.extend(shown(others, rest));
+    shown_lines
 }
 
 /// Returns hunks in about `limit` lines. Names have priority, and each hunk gets the same share of the other lines.
@@ -217,6 +231,19 @@ mod tests {
         let mut single = hunks(&[5]);
         single[0].label.clear();
         assert_eq!(shown(&single, 3), ["+0", "+1", "+2", "… and 2 more lines"]);
+    }
+
+    #[test]
+    fn the_hunk_that_names_a_change_has_most_lines() {
+        for (lines, limit, expected) in [
+            (&[2, 1][..], 5, "0 +0 +1 1 +0"),
+            (&[9, 1, 1], 8, "0 +0 +1 +2 … and 6 more lines 1 +0 2 +0"),
+            (&[9, 0, 0], 8, "0 +0 +1 +2 +3 +4 … and 4 more lines 1 2"),
+            (&[1, 9], 6, "0 +0 1 +0 +1 +2 … and 6 more lines"),
+            (&[3], 2, "0 +0 … and 2 more lines"),
+        ] {
+            assert_eq!(shown_main_first(&hunks(lines), limit).join(" "), expected, "{lines:?} in {limit}");
+        }
     }
 
     #[test]

@@ -32,6 +32,30 @@ pub(super) fn reduce<E>(
     }
 }
 
+/// Returns a small subset of the elements of groups for which a condition holds. An element may need only earlier ones,
+/// and the condition must hold for all together.
+///
+/// At first, whole groups are left out, for at most half of the `left` questions.
+///
+/// # Errors
+/// Those of the condition.
+pub(super) fn necessary_of_groups<E>(
+    groups: &[Vec<usize>],
+    left: usize,
+    holds: &mut impl FnMut(&BTreeSet<usize>) -> Result<bool, E>,
+) -> Result<BTreeSet<usize>, E> {
+    let numbers: Vec<_> = (0..groups.len()).collect();
+    let mut asked = 0;
+    let of_groups = |kept: &BTreeSet<usize>| -> Vec<usize> {
+        kept.iter().flat_map(|&group| groups[group].iter().copied()).collect()
+    };
+    let kept = necessary(&numbers, left / 2, &mut |kept| {
+        asked += 1;
+        holds(&of_groups(kept).into_iter().collect())
+    })?;
+    necessary(&of_groups(&kept), left - asked, holds)
+}
+
 /// Returns a small subset of `elements` for which a condition holds. An element may need only earlier ones, and the
 /// condition must hold for all together.
 ///
@@ -41,7 +65,7 @@ pub(super) fn reduce<E>(
 ///
 /// # Errors
 /// Those of the condition.
-pub(super) fn necessary<E>(
+fn necessary<E>(
     elements: &[usize],
     mut left: usize,
     holds: &mut impl FnMut(&BTreeSet<usize>) -> Result<bool, E>,
@@ -152,6 +176,21 @@ mod tests {
         let (elements, asked) = found(&[40], &[(40, 17), (17, 3), (50, 20)], 60);
         assert_eq!(elements, [3, 17, 40]);
         assert!(asked <= 24, "{asked} questions");
+    }
+
+    #[test]
+    fn groups_that_are_not_needed_cost_few_questions() {
+        let groups: Vec<Vec<usize>> = (0..8).map(|group| (8 * group..8 * (group + 1)).collect()).collect();
+        let needed = [10, 11, 13, 14, 50];
+        let mut asked = 0;
+        let found = necessary_of_groups::<()>(&groups, 24, &mut |left| {
+            asked += 1;
+            Ok(needed.iter().all(|element| left.contains(element)))
+        });
+        let found = found.unwrap();
+        assert!(needed.iter().all(|element| found.contains(element)) && asked == 24, "{found:?}, {asked} questions");
+        assert!(found.iter().all(|element| [1, 6].contains(&(element / 8))), "{found:?}");
+        assert_eq!(necessary_of_groups::<()>(&groups, 24, &mut |_| Ok(true)), Ok(BTreeSet::new()));
     }
 
     #[test]

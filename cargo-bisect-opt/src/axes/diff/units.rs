@@ -25,7 +25,7 @@ pub(super) fn of(patch: &Patch) -> Vec<usize> {
     };
     let names: Vec<_> = parts.iter().map(&mut name_of).collect();
     let is_same = |one: usize, other: usize| {
-        let is_same_file = std::ptr::eq(patch.file_of(&parts[one]), patch.file_of(&parts[other]));
+        let is_same_file = Patch::is_of_same_file(&parts[one], &parts[other]);
         is_same_file && names[one].is_some() && names[one] == names[other]
     };
     let all: Vec<_> = (0..parts.len()).collect();
@@ -73,7 +73,7 @@ fn has_new_lines(patch: &Patch, part: &PatchPart) -> bool {
 /// Returns true if there are no letters and digits between two parts of a file, but only brackets, for example.
 fn are_beside(patch: &Patch, one: &PatchPart, other: &PatchPart) -> bool {
     let (Piece::Lines(before), Piece::Lines(after)) = (&one.piece, &other.piece) else { return false };
-    if !std::ptr::eq(patch.file_of(one), patch.file_of(other)) {
+    if !Patch::is_of_same_file(one, other) {
         return false;
     }
     let Some(old) = &patch.file_of(one).old else { return false };

@@ -160,13 +160,13 @@ impl AnswerText<'_> {
         }
         show_tests(out, found)?;
         writeln!(out)?;
-        show_commands(out, found)?;
-        writeln!(out)?;
         if let Some(PatchFiles { culprit, undo, versions: (old, new) }) = &found.patches {
             writeln!(out, "{BOLD}as patches:{BOLD:#}")?;
             writeln!(out, "  git apply {undo}  {DIM}# on {new}: undoes the culprit{DIM:#}")?;
             writeln!(out, "  git apply {culprit}  {DIM}# on {old}: makes the target fail{DIM:#}\n")?;
         }
+        show_commands(out, found)?;
+        writeln!(out)?;
         if let Some(next) = &found.next {
             writeln!(out, "{BOLD}next:{BOLD:#}")?;
             next.lines().try_for_each(|line| writeln!(out, "  {line}"))?;

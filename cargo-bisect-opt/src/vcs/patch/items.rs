@@ -124,12 +124,14 @@ impl Items {
     }
 }
 
-/// Returns the last name of the path of a type; empty if it is no path.
+/// Returns a short name of a type: the last one of its path, if it has one.
 fn type_name(of: &syn::Type) -> String {
     match of {
         syn::Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(),
         syn::Type::Reference(reference) => type_name(&reference.elem),
-        _ => String::new(),
+        syn::Type::Slice(slice) => format!("[{}]", type_name(&slice.elem)),
+        syn::Type::Array(array) => format!("[{}]", type_name(&array.elem)),
+        _ => "_".to_owned(),
     }
 }
 
@@ -192,6 +194,14 @@ mod inner {
         assert_eq!(items.starts_in(&(0..18)), [(2, "struct A"), (6, "impl A"), (14, "mod inner")]);
         assert_eq!(items.starts_in(&(7..12)), [(11, "const A::C")]);
         assert_eq!(items.starts_in(&(2..5)), []);
+    }
+
+    #[test]
+    fn a_type_without_a_path_has_a_name() {
+        for (of, name) in [("a::B<C>", "B"), ("&mut D", "D"), ("&[u8]", "[u8]"), ("[E; 2]", "[E]"), ("(F, G)", "_")] {
+            let source = format!("impl T for {of} {{ fn f() {{}} }}");
+            assert_eq!(Items::of(source.as_bytes()).name_at(0), Some(format!("fn {name}::f").as_str()), "{of}");
+        }
     }
 
     #[test]

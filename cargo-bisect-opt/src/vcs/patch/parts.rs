@@ -96,6 +96,11 @@ impl Patch {
         &self.files[part.file]
     }
 
+    /// Returns true if two parts are of the same file.
+    pub(crate) fn is_of_same_file(one: &PatchPart, other: &PatchPart) -> bool {
+        one.file == other.file
+    }
+
     /// Returns the lines that a part removes, with their first line from 1.
     pub(crate) fn removed(&self, part: &PatchPart) -> (usize, Vec<&[u8]>) {
         let file = self.file_of(part);
