@@ -31,6 +31,16 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
+fn a_crash_names_the_compiler_that_crashed() {
+    let mut command = bisect_rustc();
+    command.args(["--crate-type=lib", "-Ztreat-err-as-bug", "--out-dir=.", "-"]);
+    let crashed = Ran::with_input(&mut command, "fn broken( {}");
+    assert_eq!(crashed.code, Some(101), "{}", crashed.stderr);
+    let note = "this is bisect-rustc: see whether rustc itself does the same, before you report it";
+    assert!(crashed.stderr.contains(note), "{}", crashed.stderr);
+}
+
+#[test]
 fn where_nobody_bisects_the_output_is_that_of_rustc() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("program.rs"), PROGRAM).unwrap();
