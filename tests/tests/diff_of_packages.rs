@@ -287,3 +287,34 @@ fn a_test_of_a_package_that_the_patch_adds() {
     let trials = finished.events_of("trial");
     assert!(trials.iter().all(|trial| trial["outcome"] != "unresolved"), "{finished}");
 }
+
+/// The manifest names a package beside the repository, so a relative path must lead there from a worktree, too.
+#[test]
+fn a_dependency_outside_of_the_repository_is_found() {
+    let place = Place::new();
+    let package = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{more}")
+    };
+    fs::create_dir_all(place.scratch.dir().join("beside/low/src")).unwrap();
+    place.scratch.write("beside/low/Cargo.toml", &package("low", "[workspace]\n"));
+    place.scratch.write("beside/low/src/lib.rs", "pub fn seven() -> u32 {\n    7\n}\n");
+    let manifest = package("shop", "[workspace]\n[dependencies]\nlow = { path = \"../beside/low\" }\n");
+    let library = |price: &str, tax: u8| {
+        format!(
+            "pub fn price() -> u32 {{\n    {price}\n}}\n\npub fn tax() -> u32 {{\n    {tax}\n}}\n\n\
+             #[test]\nfn costs() {{\n    assert_eq!(price(), 7);\n}}\n"
+        )
+    };
+    place.repository.write("Cargo.toml", &manifest);
+    place.repository.write("src/lib.rs", &library("low::seven()", 1));
+    let good = place.repository.commit("old");
+    place.repository.write("src/lib.rs", &library("low::seven() + 1", 2));
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    let found = &finished.events_of("found")[0];
+    assert_eq!(found["changes"][0]["name"], "fn price", "{finished}");
+    place.paste(found["reproduce"].as_str().unwrap(), 101);
+    assert_eq!(place.leftovers(), 0, "{finished}");
+    place.repository.commit("new");
+    let finished = place.search(&["test", "--commits", &format!("{good}..")]).expect_status(0);
+    assert_eq!(finished.events_of("found").len(), 1, "{finished}");
+}

@@ -64,8 +64,7 @@ impl Commits {
     fn prepare(target: &SearchedTarget<'_>, range: &OsStr) -> Result<Self, AxisError> {
         let range = range.to_string_lossy();
         let history = History::load(target.directory, &range).map_err(|error| AxisError::Usage(error.to_string()))?;
-        let worktrees =
-            Worktrees::new(&history.top, &target.root()).map_err(|error| AxisError::Usage(error.to_string()))?;
+        let worktrees = target.worktrees(&history.top).map_err(|error| AxisError::Usage(error.to_string()))?;
         Ok(Self { history, worktrees, builds: target.project.is_some() })
     }
 

@@ -117,7 +117,9 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
             trees.submodule_note()
         )));
     }
-    let overlays = Overlays::new(&trees.top, &target.root(), &trees.old, &patch)
+    let overlays = target
+        .worktrees(&trees.top)
+        .and_then(|worktrees| Overlays::new(worktrees, &trees.old, &patch))
         .map_err(|error| AxisError::Usage(error.to_string()))?;
     let compiler = match target.project {
         // If the build is the target, a hunk that does not compile is what the user looks for.

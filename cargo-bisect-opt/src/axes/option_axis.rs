@@ -9,6 +9,7 @@ use super::{Axis, command_spec::AxisError};
 use crate::{
     cargo::{CargoError, Project},
     process::interrupt::Interrupt,
+    vcs::worktrees::{WorktreeError, Worktrees},
 };
 
 /// An axis that users choose by an option. Its runs need no annotation of the target: it modifies what is built, where
@@ -58,6 +59,15 @@ impl SearchedTarget<'_> {
     /// Returns the directory of the workspace; of a command, the user's working directory.
     pub(crate) fn root(&self) -> PathBuf {
         self.project.map_or_else(|| self.directory.to_owned(), Project::root)
+    }
+
+    /// Prepares worktrees of the repository with this work tree, for runs of the target.
+    ///
+    /// # Errors
+    /// See [`Worktrees::new`].
+    pub(crate) fn worktrees(&self, repository: &Path) -> Result<Worktrees, WorktreeError> {
+        let outside = self.project.map(Project::outside_paths).unwrap_or_default();
+        Worktrees::new(repository, &self.root(), &outside)
     }
 }
 

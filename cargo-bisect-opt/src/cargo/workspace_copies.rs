@@ -8,12 +8,15 @@
 use std::{
     collections::BTreeSet,
     io,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
-use super::workspace_snapshot::{WorkspaceSnapshot, link};
-use crate::{process::owned_dir::OwnedDir, vcs::source_files::CACHE_TAG};
+use super::workspace_snapshot::WorkspaceSnapshot;
+use crate::{
+    process::{mirror::Mirror, owned_dir::OwnedDir},
+    vcs::source_files::CACHE_TAG,
+};
 
 /// The directory of cargo's configuration.
 const CONFIG: &str = ".cargo";
@@ -35,8 +38,7 @@ pub(super) struct WorkspaceCopies {
 /// The places of copies.
 #[derive(Debug)]
 struct CopyPlaces {
-    root: PathBuf,
-    base: PathBuf,
+    mirror: Mirror,
     home: PathBuf,
     /// Set if cargo finds the user's configuration in directories that contain the copies.
     is_inside: bool,
@@ -51,21 +53,20 @@ impl WorkspaceCopies {
     pub(super) fn new(root: &Path, outside: &[PathBuf], target: &Path, home: OwnedDir) -> io::Result<Self> {
         let root = fs_err::canonicalize(root)?;
         let git = root.ancestors().find(|directory| directory.join(".git").exists()).unwrap_or(&root);
-        let outside = outside.iter().map(|path| normalized(path));
-        let base = outside.fold(git.to_owned(), |base, path| common(&base, &path));
+        let mirror = Mirror::new(&root, git, outside);
         let home_path = fs_err::canonicalize(home.path())?;
         let is_inside = home_path.starts_with(&root);
-        let places = CopyPlaces { root, base, home: home.path().to_owned(), is_inside };
+        let places = CopyPlaces { mirror, home: home.path().to_owned(), is_inside };
         let omitted = |path: &Path| {
             path == target
                 || path == home_path
                 || path.file_name().is_some_and(|name| name == ".git")
-                || places.is_inside && path == places.root.join(CONFIG)
-                || path.join(CACHE_TAG).exists() && path != places.root
+                || places.is_inside && path == root.join(CONFIG)
+                || path.join(CACHE_TAG).exists() && path != root
         };
-        places.mirror(FIRST)?;
+        places.make(FIRST)?;
         let backup = places.home.join(BACKUP);
-        let snapshot = WorkspaceSnapshot::take(&places.root, &places.root_of(FIRST), &backup, &omitted)?;
+        let snapshot = WorkspaceSnapshot::take(&root, &places.root_of(FIRST), &backup, &omitted)?;
         Ok(Self { places, snapshot, slots: Mutex::new([FIRST].into()), home })
     }
 
@@ -77,13 +78,13 @@ impl WorkspaceCopies {
     pub(super) fn prepare(&self, slot: usize, directory: &Path) -> io::Result<PathBuf> {
         let mut others = self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if !others.remove(&slot) {
-            self.places.mirror(slot)?;
+            self.places.make(slot)?;
         }
         let others: Vec<_> = others.into_iter().map(|other| self.root(other)).collect();
         self.snapshot.restore(&self.root(slot), &others)?;
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).insert(slot);
         let directory = fs_err::canonicalize(directory)?;
-        let below = directory.strip_prefix(&self.places.base).unwrap_or(Path::new(""));
+        let below = directory.strip_prefix(self.places.mirror.base()).unwrap_or(Path::new(""));
         Ok(self.places.top_of(slot).join(below))
     }
 
@@ -94,7 +95,7 @@ impl WorkspaceCopies {
 
     /// Returns the directory that is copied.
     pub(super) fn original(&self) -> &Path {
-        &self.places.root
+        self.places.mirror.original()
     }
 
     /// Returns the directory that contains the copies.
@@ -111,50 +112,16 @@ impl CopyPlaces {
 
     /// Returns the directory of the workspace in a slot.
     fn root_of(&self, slot: usize) -> PathBuf {
-        self.top_of(slot).join(self.below())
-    }
-
-    /// Returns the path of the workspace below the common directory.
-    fn below(&self) -> &Path {
-        self.root.strip_prefix(&self.base).unwrap_or(Path::new(""))
+        self.mirror.place_in(&self.top_of(slot))
     }
 
     /// Makes the directories of a slot above that of the workspace, with links to all that is beside it.
-    fn mirror(&self, slot: usize) -> io::Result<()> {
-        let (mut from, mut to) = (self.base.clone(), self.top_of(slot));
-        for name in self.below() {
-            fs_err::create_dir_all(&to)?;
-            for entry in fs_err::read_dir(&from)? {
-                let entry = entry?;
-                let other = entry.file_name();
-                let is_omitted = other == name || other == ".git" || self.is_inside && other == CONFIG;
-                if !is_omitted && entry.path() != self.home {
-                    link(&entry.path(), &to.join(other))?;
-                }
-            }
-            from.push(name);
-            to.push(name);
-        }
-        Ok(())
+    fn make(&self, slot: usize) -> io::Result<()> {
+        self.mirror.make(&self.top_of(slot), &|path: &Path| {
+            let is = |name: &str| path.file_name().is_some_and(|other| other == name);
+            is(".git") || self.is_inside && is(CONFIG) || path == self.home
+        })
     }
-}
-
-/// Returns the longest directory that contains both.
-fn common(one: &Path, other: &Path) -> PathBuf {
-    one.components().zip(other.components()).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
-}
-
-/// Returns a path without `..`, as cargo does.
-fn normalized(path: &Path) -> PathBuf {
-    let mut normalized = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => drop(normalized.pop()),
-            Component::CurDir => {}
-            other => normalized.push(other),
-        }
-    }
-    normalized
 }
 
 #[cfg(test)]
@@ -182,7 +149,7 @@ mod tests {
         fs_err::create_dir(dir.path().join("home")).unwrap();
         let home = OwnedDir::new_in(&dir.path().join("home"), "x-").unwrap();
         let outside = [root.join("../beside")];
-        let outside = outside.map(|path| normalized(&dir.path().canonicalize().unwrap().join(path)));
+        let outside = outside.map(|path| dir.path().canonicalize().unwrap().join(path));
         let copies = WorkspaceCopies::new(&root, &outside, &root.join("target"), home).unwrap();
         let place = copies.prepare(1, &root.join("src")).unwrap();
         let copy = copies.root(1);

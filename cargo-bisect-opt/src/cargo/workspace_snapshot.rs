@@ -13,7 +13,7 @@ use std::{
     time::SystemTime,
 };
 
-use crate::process::remove_tree::remove_tree;
+use crate::process::{mirror::link, remove_tree::remove_tree};
 
 /// The maximum number of attempts to copy a file that changes at the same time.
 const ATTEMPTS: usize = 3;
@@ -225,28 +225,6 @@ fn remove(path: &Path) -> io::Result<()> {
         Ok(metadata) if metadata.is_dir() => remove_tree(path),
         Ok(_) => fs_err::remove_file(path),
         Err(_) => Ok(()),
-    }
-}
-
-/// Makes a symbolic link.
-///
-/// # Errors
-/// If it cannot be made.
-#[cfg(unix)]
-pub(super) fn link(target: &Path, link: &Path) -> io::Result<()> {
-    fs_err::os::unix::fs::symlink(target, link)
-}
-
-/// Makes a symbolic link.
-///
-/// # Errors
-/// If it cannot be made.
-#[cfg(windows)]
-pub(super) fn link(target: &Path, link: &Path) -> io::Result<()> {
-    if target.is_dir() {
-        fs_err::os::windows::fs::symlink_dir(target, link)
-    } else {
-        fs_err::os::windows::fs::symlink_file(target, link)
     }
 }
 

@@ -10,6 +10,7 @@ mod crash;
 pub(crate) mod debugger;
 pub(crate) mod interrupt;
 pub(crate) mod launcher;
+pub(crate) mod mirror;
 pub(crate) mod owned_dir;
 mod plain_text;
 pub(crate) mod processors;

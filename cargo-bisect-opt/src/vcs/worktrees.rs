@@ -1,7 +1,8 @@
 //! Worktrees of a repository: one a slot, at any commit, removed when the search ends.
 //!
 //! They are outside of the user's work tree: cargo, rustup and other tools look for configuration in all parent
-//! directories, and would find that of the user's work tree. A later search removes the worktrees of a killed one.
+//! directories, and would find that of the user's work tree. If its manifests name directories outside, relative paths
+//! lead from a worktree to these, too. A later search removes the worktrees of a killed one.
 
 use std::{
     io,
@@ -10,7 +11,7 @@ use std::{
 };
 
 use super::{diff, ignored_file::IgnoredFile, query, submodules};
-use crate::process::{SpawnError, owned_dir::OwnedDir, shell};
+use crate::process::{SpawnError, mirror::Mirror, owned_dir::OwnedDir, shell};
 
 /// The beginning of the name of the directory that holds the worktrees of a search. It begins like other directories
 /// for temporary files, so any search removes what a killed one left.
@@ -30,6 +31,14 @@ pub(crate) enum WorktreeError {
         /// The error.
         error: io::Error,
     },
+    /// The directories above a worktree cannot be made.
+    #[error("cannot make the directories above the worktree `{}`: {error}; set TMPDIR to another directory", tree.display())]
+    Surroundings {
+        /// The worktree.
+        tree: PathBuf,
+        /// The error.
+        error: io::Error,
+    },
     /// The user's lock file cannot be read.
     #[error("cannot read the lock file, which each worktree needs: {0}; make it readable")]
     LockFile(io::Error),
@@ -46,6 +55,8 @@ pub(crate) enum WorktreeError {
 pub(crate) struct Worktrees {
     /// The top directory of the user's work tree.
     repository: PathBuf,
+    /// The places of worktrees in the directories of slots.
+    mirror: Mirror,
     /// The directory that holds them; none after their removal.
     home: Option<OwnedDir>,
     /// The lock file that they get if git ignores it.
@@ -65,21 +76,27 @@ pub(crate) enum Checkout {
 
 impl Worktrees {
     /// Prepares worktrees of the repository with this work tree. They get the lock file of the user's `directory`, if
-    /// git ignores it. Removes those of killed searches.
+    /// git ignores it. Relative paths lead from them to the directories `outside`. Removes those of killed searches.
     ///
     /// # Errors
     /// If no directory for them can be made, or git cannot be started.
-    pub(crate) fn new(repository: &Path, directory: &Path) -> Result<Self, WorktreeError> {
+    pub(crate) fn new(repository: &Path, directory: &Path, outside: &[PathBuf]) -> Result<Self, WorktreeError> {
         let lock_file = IgnoredFile::find(repository, directory, "Cargo.lock").map_err(WorktreeError::LockFile)?;
         let parent = std::env::temp_dir();
         // Git lists worktrees by their real paths.
         let home = fs_err::canonicalize(&parent)
             .and_then(|parent| OwnedDir::new_in(&parent, PREFIX))
             .map_err(|error| WorktreeError::Directory { parent, error })?;
+        let mirror = Mirror::new(repository, repository, outside);
         let worktrees =
-            Self { repository: repository.to_owned(), home: Some(home), lock_file, slots: Mutex::default() };
+            Self { repository: repository.to_owned(), mirror, home: Some(home), lock_file, slots: Mutex::default() };
         worktrees.sweep()?;
         Ok(worktrees)
+    }
+
+    /// Returns the top directory of the user's work tree.
+    pub(crate) fn repository(&self) -> &Path {
+        &self.repository
     }
 
     /// Moves the worktree of a slot to a commit, and deletes files that the commit neither has nor ignores. A slot is
@@ -93,6 +110,7 @@ impl Worktrees {
             // Git makes one worktree at a time, and after a panic the list is still correct.
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
             if !slots.contains(&slot) {
+                self.surround(slot).map_err(|error| WorktreeError::Surroundings { tree: tree.clone(), error })?;
                 let name = tree.to_string_lossy();
                 let add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", "--lock", &name, commit];
                 let added = query::call(&self.repository, &add)?;
@@ -129,9 +147,22 @@ impl Worktrees {
 
     /// Returns shell commands that make a worktree at a commit, go there, and remove it when the shell ends.
     pub(crate) fn shell_commands(&self, commit: &str) -> String {
+        let links = self.mirror.needed_links();
+        let remove = "cd / && git -C \"$top\" worktree remove --force \"$tree\"";
+        let (tree, remove) = if links.is_empty() {
+            ("tree=$(mktemp -d)".to_owned(), remove.to_owned())
+        } else {
+            let below = shell::quote(self.mirror.below());
+            let links = links
+                .iter()
+                .map(|(link, target)| format!(" && ln -s {} \"$around\"/{}", shell::quote(target), shell::quote(link)));
+            let links: String = links.collect();
+            let tree = format!("around=$(mktemp -d) && tree=$around/{below} && mkdir -p \"$tree\"{links}");
+            (tree, format!("{remove}; rm -rf \"$around\""))
+        };
         format!(
-            "top={} && tree=$(mktemp -d) && trap 'cd / && git -C \"$top\" worktree remove --force \"$tree\"' EXIT && \
-             git -C \"$top\" worktree add -q --detach \"$tree\" {commit} && cd \"$tree\"",
+            "top={} && {tree} && trap '{remove}' EXIT && git -C \"$top\" worktree add -q --detach \"$tree\" {commit} && \
+             cd \"$tree\"",
             shell::quote(&self.repository)
         )
     }
@@ -145,8 +176,20 @@ impl Worktrees {
 
     /// Returns the worktree of a slot, which may not exist yet.
     pub(super) fn tree(&self, slot: usize) -> PathBuf {
+        self.mirror.place_in(&self.top_of(slot))
+    }
+
+    /// Returns the directory of a slot.
+    fn top_of(&self, slot: usize) -> PathBuf {
         let home = self.home.as_ref().map_or(Path::new(""), OwnedDir::path);
         home.join(slot.to_string())
+    }
+
+    /// Makes the directories above the worktree of a slot, with links to what is beside the user's work tree.
+    fn surround(&self, slot: usize) -> io::Result<()> {
+        let home = self.home.as_ref().map(OwnedDir::path);
+        let is_git = |path: &Path| path.file_name().is_some_and(|name| name == ".git");
+        self.mirror.make(&self.top_of(slot), &|path: &Path| is_git(path) || Some(path) == home)
     }
 
     /// Removes the worktrees of searches that were killed.
@@ -154,12 +197,12 @@ impl Worktrees {
         let listed = query::call(&self.repository, &["worktree", "list", "--porcelain"])?;
         for line in listed.output.split(|&byte| byte == b'\n') {
             let Some(tree) = line.strip_prefix(b"worktree ").map(diff::to_path) else { continue };
-            let home = tree.parent().unwrap_or(Path::new(""));
-            let is_ours = home.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PREFIX));
-            if is_ours {
-                home.parent().into_iter().for_each(|parent| OwnedDir::sweep(parent, PREFIX));
-            }
-            if is_ours && !tree.exists() {
+            let is_ours = |path: &&Path| {
+                path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PREFIX))
+            };
+            let Some(home) = tree.ancestors().skip(1).find(is_ours) else { continue };
+            home.parent().into_iter().for_each(|parent| OwnedDir::sweep(parent, PREFIX));
+            if !tree.exists() {
                 self.forget(&tree)?;
             }
         }

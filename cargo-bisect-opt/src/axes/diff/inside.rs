@@ -39,7 +39,7 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     let Trees { names: (_, new), .. } = &whole.trees;
     let words = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
     let inner = Diff {
-        overlays: whole.overlays.of_patch(&whole.trees.top, &patch).map_err(|error| error.to_string())?,
+        overlays: whole.overlays.of_patch(&patch).map_err(|error| error.to_string())?,
         trees: Trees { names: (format!("{new} without the culprit"), new.clone()), ..whole.trees.clone() },
         original: Some(whole.patch.clone()),
         words,

@@ -34,13 +34,12 @@ pub(crate) struct Overlays {
 }
 
 impl Overlays {
-    /// Prepares work trees of a repository, at a commit, for the user's directory and the selections of a patch.
+    /// Prepares work trees at a commit for the selections of a patch.
     ///
     /// # Errors
-    /// See [`Worktrees::new`]; or if git cannot convert a file.
-    pub(crate) fn new(repository: &Path, directory: &Path, commit: &str, patch: &Patch) -> Result<Self, WorktreeError> {
-        let worktrees = Worktrees::new(repository, directory)?;
-        let conversions = Conversions::of(patch, repository).map_err(WorktreeError::Conversion)?;
+    /// If git cannot convert a file.
+    pub(crate) fn new(worktrees: Worktrees, commit: &str, patch: &Patch) -> Result<Self, WorktreeError> {
+        let conversions = Conversions::of(patch, worktrees.repository()).map_err(WorktreeError::Conversion)?;
         Ok(Self { worktrees: Arc::new(worktrees), commit: commit.to_owned(), conversions, slots: Arc::default() })
     }
 
@@ -48,8 +47,8 @@ impl Overlays {
     ///
     /// # Errors
     /// If git cannot convert a file.
-    pub(crate) fn of_patch(&self, repository: &Path, patch: &Patch) -> Result<Self, WorktreeError> {
-        let conversions = Conversions::of(patch, repository).map_err(WorktreeError::Conversion)?;
+    pub(crate) fn of_patch(&self, patch: &Patch) -> Result<Self, WorktreeError> {
+        let conversions = Conversions::of(patch, self.worktrees.repository()).map_err(WorktreeError::Conversion)?;
         let (worktrees, slots) = (Arc::clone(&self.worktrees), Arc::clone(&self.slots));
         Ok(Self { worktrees, commit: self.commit.clone(), conversions, slots })
     }
