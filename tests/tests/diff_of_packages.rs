@@ -179,7 +179,7 @@ fn a_large_hunk_whose_lines_only_compile_together_is_not_searched_again() {
     assert_eq!(finished.stderr.matches("bisecting ").count(), 1, "{finished}");
     finished.expect_message(&[
         "checking which of the 14 hunks of the culprit need each other to compile",
-        "no search within the culprit: its largest part has more than half of its lines",
+        "the culprit is not searched further: more than half of its lines only compile together",
     ]);
 }
 

@@ -12,6 +12,7 @@ mod compiler;
 mod complaint;
 mod hunk_text;
 mod inside;
+mod moved;
 mod reduction;
 mod relevance;
 mod slot_check;

@@ -4,7 +4,10 @@ use std::{io, path::Path, process::Command, sync::LazyLock};
 
 use regex::bytes::Regex;
 
-use super::words::PartSet;
+use super::{
+    moved::{self, Unmoved},
+    words::PartSet,
+};
 use crate::{
     process::{self, scratch_dir::ScratchDir},
     report::content::{Location, Report},
@@ -48,8 +51,7 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
         // The headline names it.
         hunk.label.clear();
     }
-    let mut details = shown_main_first(&hunks, SHOWN);
-    let rest = SHOWN.saturating_sub(details.len()).max(SHOWN_OF_NEEDED);
+    let mut details = Vec::new();
     if parts.len() > 1 {
         let name_of_all = name(patch, main);
         let is_one_item = parts.iter().all(|&part| !name_of_all.is_empty() && name(patch, &all[part]) == name_of_all);
@@ -59,18 +61,27 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
             lines(patch, parts),
             plural(all.iter().map(|part| line_count(patch, part)).sum(), "line")
         );
-        details.insert(0, format!("{} {why} ({share}):", plural(parts.len(), "hunk")));
+        details.push(format!("{} {why} ({share}):", plural(parts.len(), "hunk")));
     }
     // Without these it does not compile, so they may be as much to blame.
     let mut needed: Vec<_> = needed.iter().map(hunk).collect();
     for hunk in &mut needed {
         hunk.label.insert_str(0, "needed to compile: ");
     }
-    if !needed.is_empty() && parts.iter().any(|&part| adds_test(patch, &all[part])) {
-        details.push("this change adds a test, and the fault may be in what the test needs:".to_owned());
+    let of_test = (!needed.is_empty() && parts.iter().any(|&part| adds_test(patch, &all[part])))
+        .then(|| "this change adds a test, and the fault may be in what the test needs:".to_owned());
+    let both = [hunks.as_slice(), &needed].concat();
+    if let Some(Unmoved { hunks, moved }) = moved::without_moved(&both) {
+        details.extend(of_test);
+        details.push(format!("without {} that are only moved:", plural(moved, "line")));
+        details.extend(shown_main_first(&hunks, SHOWN));
+    } else {
+        let of_change = shown_main_first(&hunks, SHOWN);
+        let rest = SHOWN.saturating_sub(of_change.len()).max(SHOWN_OF_NEEDED);
+        details.extend(of_change.into_iter().chain(of_test));
+        details.extend(shown(&needed, rest));
     }
-    details.extend(shown(&needed, rest));
-    let text = shown(&[hunks, needed].concat(), usize::MAX);
+    let text = shown(&both, usize::MAX);
     Report { name: name(patch, main), location: Some(location(patch, main)), text, details, ..report }
 }
 
@@ -96,10 +107,12 @@ fn adds_test(patch: &Patch, part: &PatchPart) -> bool {
 }
 
 /// A hunk as text: its name with its place, and its lines.
-#[derive(Clone, Debug)]
-struct HunkText {
-    label: String,
-    lines: Vec<String>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HunkText {
+    /// The name and the place; empty if the headline has both.
+    pub(super) label: String,
+    /// The lines, each with its sign.
+    pub(super) lines: Vec<String>,
 }
 
 /// Returns hunks in about `limit` lines. The first one gets up to half of them.
@@ -244,6 +257,36 @@ mod tests {
         ] {
             assert_eq!(shown_main_first(&hunks(lines), limit).join(" "), expected, "{lines:?} in {limit}");
         }
+    }
+
+    #[test]
+    fn lines_that_are_only_moved_are_left_out() {
+        let version = |path: &str, content: &str| FileVersion {
+            path: path.into(),
+            mode: FileMode::Plain,
+            content: content.as_bytes().to_vec(),
+        };
+        let function = |start: &str, last: u8| {
+            let lines: String = (0..9).map(|line| format!("    a({line});\n")).collect();
+            format!("{start} one() {{\n{lines}    b({last});\n}}\n")
+        };
+        let from = ChangedFile {
+            old: Some(version("a.rs", &(function("fn", 1) + "mod x;\n"))),
+            new: Some(version("a.rs", "mod x;\n")),
+        };
+        let to = ChangedFile { old: None, new: Some(version("b.rs", &function("pub fn", 2))) };
+        let patch = Patch::new(vec![from, to]);
+        assert_eq!(patch.parts().len(), 2);
+        let report = describe(&patch, &PartSet::from([0]), &PartSet::from([1]), Report::new(ChangeId(0)));
+        let expected = [
+            "without 9 lines that are only moved:",
+            "-fn one() {",
+            "-    b(1);",
+            "needed to compile: new file b.rs",
+            "+pub fn one() {",
+            "+    b(2);",
+        ];
+        assert_eq!(report.details, expected);
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     let most = lines(&whole.patch, &parts) / 2;
     let is_divided = changes.iter().all(|change| lines(&inner.patch, change) <= most);
     if let (Some(show), false) = (inner.show, is_divided) {
-        (show.lines)("no search within the culprit: its largest part has more than half of its lines\n");
+        (show.lines)("the culprit is not searched further: more than half of its lines only compile together\n");
     }
     Ok(is_divided.then(|| Box::new(inner) as Box<dyn Axis>))
 }

@@ -14,14 +14,16 @@ pub(super) fn of(patch: &Patch) -> Vec<usize> {
     let mut known: Option<(*const FileVersion, Vec<String>)> = None;
     let mut name_of = |part: &PatchPart| -> Option<String> {
         let Piece::Lines(hunk) = &part.piece else { return None };
-        // Lines that are only deleted are in the function that is around them.
         let version = patch.file_of(part).new.as_ref()?;
-        let line = if hunk.new.is_empty() { hunk.new.start.checked_sub(1)? } else { hunk.new.start };
+        let line = hunk.new.start;
         if known.as_ref().is_none_or(|(file, _)| !std::ptr::eq(*file, version)) {
             known = Some((version, names_of_lines(&version.path, &version.content)));
         }
-        let name = known.as_ref()?.1.get(line)?;
-        name.starts_with("fn ").then(|| name.clone())
+        let names = &known.as_ref()?.1;
+        let name = names.get(line)?;
+        // Lines that are only deleted are in a function if it is on both sides of them.
+        let is_inside = !hunk.new.is_empty() || line.checked_sub(1).and_then(|before| names.get(before)) == Some(name);
+        (is_inside && name.starts_with("fn ")).then(|| name.clone())
     };
     let names: Vec<_> = parts.iter().map(&mut name_of).collect();
     let is_same = |one: usize, other: usize| {
@@ -107,6 +109,21 @@ mod tests {
         let file = |path| ChangedFile { old: Some(version(path, 0)), new: Some(version(path, 1)) };
         let patch = Patch::new(vec![file("a.rs"), file("b.txt"), file("c.rs")]);
         assert_eq!(of(&patch), [0, 0, 2, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 14, 14, 16, 17]);
+    }
+
+    #[test]
+    fn a_removed_function_is_no_part_of_the_one_before_it() {
+        let version = |content: &str| {
+            Some(FileVersion { path: "a.rs".into(), mode: FileMode::Plain, content: content.as_bytes().to_vec() })
+        };
+        let first = |body: &str| format!("fn first() {{\n    {body}\n}}\n");
+        let old = first("a();\n    b();\n    c();\n    d();\n    e();") + "\nfn second() {\n    f();\n}\n";
+        let new = first("x();\n    b();\n    d();");
+        let patch = Patch::new(vec![ChangedFile { old: version(&old), new: version(&new) }]);
+        let units = of(&patch);
+        // Of the first function: a changed line, and two removed ones.
+        assert_eq!(units[..3], [0, 0, 0], "{:?}", patch.parts());
+        assert!(units.len() > 3 && units[3..].iter().all(|&unit| unit >= 3), "{units:?}");
     }
 
     #[test]
