@@ -35,13 +35,39 @@ fn a_failure_that_needs_several_codegen_units_has_no_pass() {
     finished.expect_message(&[
         "no LLVM pass was found: the target passes when built for a search of passes",
         "with one codegen unit, which counting LLVM's passes requires, the target passes",
-        "no MIR pass was found: it fails even without any of the passes",
+        "no MIR pass was found: it fails even without any MIR pass in shop, while LLVM passes still run",
     ]);
+}
+
+#[test]
+fn passes_that_break_it_without_the_other_kind_have_one_note() {
+    for (cases, note) in [
+        (
+            "*mir-opt-level=0*) ;; *opt-level=3*) wrong='--cfg wrong' ;;",
+            "the LLVM passes alone break shop, and so do the MIR passes alone; without both it passes",
+        ),
+        (
+            "*opt-level=3*) wrong='--cfg wrong' ;;",
+            "no pass was found: it fails even without all LLVM and MIR passes in shop, so something else in the options",
+        ),
+        (
+            "*mir-opt-level=0*) exit 1 ;; *opt-level=3*) wrong='--cfg wrong' ;;",
+            "and it fails without the MIR passes; the run without both has no result",
+        ),
+    ] {
+        let finished = search(cases);
+        finished.expect_message(&[note]);
+        assert!(!finished.stderr.contains("passes still run"), "{finished}");
+    }
 }
 
 #[test]
 fn a_compiler_that_does_not_count_passes_is_named() {
     let refused = "*-Zmir-opt-bisect-limit*) echo 'error: unknown option: `mir-opt-bisect-limit`' >&2; exit 1 ;;";
     let finished = search(&format!("{refused} *opt-level=3*) wrong='--cfg wrong' ;;"));
-    finished.expect_message(&["MIR passes cannot be counted: ", "unknown option: `mir-opt-bisect-limit`"]);
+    finished.expect_message(&[
+        "MIR passes cannot be counted: ",
+        "unknown option: `mir-opt-bisect-limit`",
+        "no LLVM pass was found: it fails even without any LLVM pass in shop, while MIR passes still run",
+    ]);
 }

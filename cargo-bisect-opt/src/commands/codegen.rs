@@ -6,6 +6,7 @@ mod crate_search;
 mod dev_side;
 mod left_out;
 mod suspects;
+mod without_passes;
 
 use std::{
     collections::BTreeSet,
@@ -46,6 +47,7 @@ use advice::Known;
 use checks::Decisive;
 use crate_search::CrateSearch;
 use left_out::LeftOut;
+use without_passes::WithoutPasses;
 
 /// The searches that `--codegen` requests.
 #[derive(Debug)]
@@ -253,7 +255,11 @@ impl Inquiry<'_> {
                 gates: Gates::Functions { is_strict, with_std },
                 known: KnownChanges::default(),
             };
-            self.search(lab, Box::new(functions), "function")
+            let (found, either_way, note) = self.search(lab, Box::new(functions), "function")?;
+            if let Some(note) = note {
+                lab.emit(&Event::Note(&note))?;
+            }
+            io::Result::Ok((found, either_way))
         };
         let (mut found, either_way) = search(true, false, lab)?;
         match either_way {
@@ -276,6 +282,8 @@ impl Inquiry<'_> {
 
     /// Searches for a pass in one of the crates: first among those of LLVM, then among those of rustc.
     fn passes(&mut self, lab: &mut Lab<'_>, package: ChangeId) -> io::Result<()> {
+        // The kinds of passes without any of which the target fails.
+        let mut failing = Vec::new();
         for of in [CounterKind::Llvm, CounterKind::Mir] {
             if of == CounterKind::Mir {
                 let name = self.compilation.package(package).map(|package| &package.name);
@@ -301,7 +309,12 @@ impl Inquiry<'_> {
             }
             let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
             let counted = Counted { compilation, culprits, package, of, passes: passes.clone() };
-            let (found, either_way) = self.search(lab, Box::new(counted), &format!("{} pass", of.owner()))?;
+            let (found, either_way, note) = self.search(lab, Box::new(counted), &format!("{} pass", of.owner()))?;
+            if either_way == Some(Outcome::Fail) {
+                failing.push(of);
+            } else if let Some(note) = note {
+                lab.emit(&Event::Note(&note))?;
+            }
             if let [pass] = found.as_slice() {
                 self.facts.push(Fact { of: "pass", text: pass.name.clone() });
                 let (compilation, crates, tests) = (self.compilation, self.crates, self.tests);
@@ -309,7 +322,7 @@ impl Inquiry<'_> {
                 if let Some(pass) = passes.get(pass.id) {
                     self.facts.extend(left_out.facts(lab, pass, &passes)?);
                 }
-                return Ok(());
+                break;
             }
             if lab.interrupt.requested() {
                 return Ok(());
@@ -319,36 +332,37 @@ impl Inquiry<'_> {
                 lab.emit(&Event::Note(note))?;
             }
         }
-        Ok(())
+        let Self { compilation, crates, ref culprits, tests, .. } = *self;
+        WithoutPasses { compilation, crates, culprits, package, tests }.explain(lab, &failing)
     }
 
-    /// Searches one axis, and emits a note with the reason if there is no culprit. Also returns the outcome of the
-    /// target if it does not depend on the changes.
+    /// Searches one axis. Also returns the outcome of the target if it does not depend on the changes, and a note with
+    /// the reason if there is no culprit.
     fn search(
         &self,
         lab: &mut Lab<'_>,
         axis: Box<dyn Axis>,
         what: &str,
-    ) -> io::Result<(FoundChanges, Option<Outcome>)> {
+    ) -> io::Result<(FoundChanges, Option<Outcome>, Option<String>)> {
         let those = axis.terms().axis;
         let mut target = self.crates.narrowed(self.tests, axis);
         let Searched { end, found, verdict } = lab.search(&mut target)?;
         if end.status == Exit::Interrupted {
-            return Ok((Vec::new(), None));
+            return Ok((Vec::new(), None, None));
         }
         let either_way = match verdict {
             Some(Verdict::NoDifference(outcome)) => Some(outcome),
             _ => None,
         };
-        if found.is_empty() {
+        let note = found.is_empty().then(|| {
             let why = match either_way {
                 Some(Outcome::Fail) => format!("it fails even without any of the {those}"),
                 Some(Outcome::Pass) => format!("the target passes when built for a search of {those}"),
                 _ => end.words,
             };
-            lab.emit(&Event::Note(&format!("no {what} was found: {why}")))?;
-        }
-        Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way))
+            format!("no {what} was found: {why}")
+        });
+        Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way, note))
     }
 
     /// Returns the packages of the culprit.

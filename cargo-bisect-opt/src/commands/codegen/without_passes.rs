@@ -1,0 +1,79 @@
+//! Notes about targets that fail without any LLVM pass, or without any MIR pass.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    sync::Arc,
+};
+
+use bisect_core::{ChangeId, search::Outcome};
+
+use crate::{
+    axes::{compilation::Compilation, fixed::Fixed},
+    compiler::plan::{Counter, CounterKind, Plan},
+    lab::Lab,
+    output::events::Event,
+    targets::project::ProjectTarget,
+};
+
+/// A run of the target without any optimizing pass in one package.
+pub(super) struct WithoutPasses<'a> {
+    /// The compilation of all packages.
+    pub(super) compilation: &'a Arc<Compilation>,
+    /// The target whose search found the package.
+    pub(super) crates: &'a ProjectTarget,
+    /// The crates that are compiled with the bad options.
+    pub(super) culprits: &'a BTreeSet<ChangeId>,
+    /// The package whose passes are disabled.
+    pub(super) package: ChangeId,
+    /// The tests that the culprit breaks.
+    pub(super) tests: &'a [String],
+}
+
+impl WithoutPasses<'_> {
+    /// Emits a note about the kinds of passes without any of which the target fails, if there are any.
+    ///
+    /// # Errors
+    /// If an event cannot be emitted.
+    pub(super) fn explain(&self, lab: &mut Lab<'_>, failing: &[CounterKind]) -> io::Result<()> {
+        let name = self.compilation.package(self.package).map_or("the crate", |package| &package.name);
+        let alone = |of: CounterKind, other: CounterKind| {
+            let (of, other) = (of.owner(), other.owner());
+            format!(
+                "no {of} pass was found: it fails even without any {of} pass in {name}, while {other} passes still run"
+            )
+        };
+        let note = match failing {
+            [] => return Ok(()),
+            [CounterKind::Llvm] => alone(CounterKind::Llvm, CounterKind::Mir),
+            [CounterKind::Mir] => alone(CounterKind::Mir, CounterKind::Llvm),
+            _ => match self.outcome(lab)? {
+                Some(Outcome::Pass) => format!(
+                    "no single pass was found: the LLVM passes alone break {name}, and so do the MIR passes alone; without \
+                     both it passes"
+                ),
+                Some(Outcome::Fail) => format!(
+                    "no pass was found: it fails even without all LLVM and MIR passes in {name}, so something else in the \
+                     options breaks it"
+                ),
+                Some(Outcome::Unresolved(_)) | None => format!(
+                    "no pass was found: it fails without the LLVM passes in {name}, and it fails without the MIR passes; \
+                     the run without both has no result"
+                ),
+            },
+        };
+        lab.emit(&Event::Note(&note))
+    }
+
+    /// Returns the outcome without both kinds of passes; `None` if it was not run.
+    fn outcome(&self, lab: &mut Lab<'_>) -> io::Result<Option<Outcome>> {
+        let plan = self.compilation.plan(true);
+        let flags = plan.flags.iter().cloned().chain(["-Zmir-opt-level=0".to_owned()]).collect();
+        let counter = Counter { of: CounterKind::Llvm, limits: BTreeMap::new(), lists: false };
+        let plan = Plan { flags, unstable: true, counter: Some(counter), ..plan };
+        let build = self.compilation.with(self.culprits, &[(self.package, plan)].into());
+        let fixed = Fixed { build, subject: "without any LLVM or MIR pass".to_owned() };
+        let mut target = self.crates.narrowed(self.tests, Box::new(fixed));
+        Ok(lab.try_once(&mut target)?.ok().map(|run| run.outcome))
+    }
+}
