@@ -262,8 +262,15 @@ fn a_test_target_that_the_patch_adds() {
         assert!(trials.iter().all(|trial| trial["outcome"] != "unresolved"), "{finished}");
     }
     // With all hunks, a name that is not there is a mistake.
-    let finished = place.search(&["test", "--diff", "--test", "sums"]);
-    assert!(finished.status == Some(3) && finished.stderr.contains("no test target named `sums`"), "{finished}");
+    for (words, error) in [
+        (["--test", "sums"], "no test target named `sums`"),
+        (["--bin", "sums"], "no bin target named `sums`"),
+        (["-p", "shpo"], "package ID specification `shpo` did not match any packages"),
+    ] {
+        let finished = place.search(&[&["test", "--diff"][..], &words].concat()).expect_status(3);
+        finished.expect_message(&["a package or a target that it names does not exist: ", error]);
+        assert!(!finished.stderr.contains("search with `build`"), "{finished}");
+    }
     // `cargo check` of a target that is not there has no error, either.
     place.repository.write("tests/totals.rs", &tests.replace("30", "shop::TOTAL"));
     let finished = place.search(&["check", "--diff", "--test", "totals"]).expect_status(0);

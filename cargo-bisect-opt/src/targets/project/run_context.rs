@@ -22,7 +22,10 @@ use super::{
 };
 use crate::{
     axes::{AfterBuild, Application, Files, Place},
-    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, IfMissing, Project, Subcommand, libtest},
+    cargo::{
+        Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, IfMissing, Project, Subcommand,
+        has_missing_name, libtest,
+    },
     lab::calibration::environment_note,
     process::{self, Ending, Finished, ProcessSpec, ReadAlong, scratch_dir::ScratchDir},
     report::scan::Reports,
@@ -34,7 +37,7 @@ use crate::{
         outcome::{SEARCHED, classify},
         repetition::Repetition,
         result::Note,
-        spec::{RunSpec, Surroundings},
+        spec::{EndState, RunSpec, Surroundings},
     },
 };
 
@@ -117,20 +120,25 @@ impl<'a> RunContext<'a> {
         };
         let Surroundings { scratch, interrupt, .. } = self.surroundings;
         let output = self.build_output();
-        match self.project.build_in(self.spec.slot, &overrides, output, scratch.path(), interrupt) {
-            Ok(artifacts) => {
-                builds.add(&artifacts);
-                if !self.may_lack_tests() {
-                    self.runner.artifacts.get_or_init(|| artifacts.clone());
-                }
-                Ok(Ok(Cow::Owned(artifacts)))
+        let built = self.project.attempt_in(self.spec.slot, &overrides, output, scratch.path(), None, interrupt);
+        let built = built.map_err(unusable)?;
+        if built.artifacts.is_complete {
+            builds.add(&built.artifacts);
+            if !self.may_lack_tests() {
+                self.runner.artifacts.get_or_init(|| built.artifacts.clone());
             }
-            Err(CargoError::Build { messages, .. }) => {
-                let cause = Cause::of_messages(messages.as_bytes());
-                Ok(Err(Unbuilt(format!("does not build: {cause}"))))
-            }
-            Err(error) => Err(unusable(error)),
+            return Ok(Ok(Cow::Owned(built.artifacts)));
         }
+        // Without some changes, what the user names may be missing.
+        if !built.began && self.spec.choice.end_state() == Some(EndState::AllOn) && has_missing_name(&self.project) {
+            let error = built.to_error();
+            return Err(RunError::Unusable(format!(
+                "cargo refuses the command line, because with every change enabled a package or a target that it names does \
+                 not exist: {error}"
+            )));
+        }
+        let cause = Cause::of_messages(&built.messages);
+        Ok(Err(Unbuilt(format!("does not build: {cause}"))))
     }
 
     /// Returns the destination of the messages of this run's builds.
