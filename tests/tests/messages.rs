@@ -311,7 +311,7 @@ fn a_victim_has_one_name() {
         (&["test", "--victim=same"], 2, ": give the whole name"),
         (&["test", "--victim=left"], 2, "`one::left` is ignored: add `-- --include-ignored` at the end of the command"),
         (&["test", "--victim=nothing"], 2, "(`cargo test -- --list` shows all)"),
-        (&["test", "--victim"], 1, "all tests pass, so there is no victim: give the name of a test that fails"),
+        (&["test", "--victim"], 1, "name it: `cargo bisect-opt test --victim NAME`"),
     ]);
 }
 

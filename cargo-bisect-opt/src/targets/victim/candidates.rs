@@ -90,7 +90,8 @@ impl Candidates {
         let Self { failing, unexplained, .. } = self;
         SuiteError::Nothing(match (failing.as_slice(), unexplained) {
             ([], None) => {
-                "all tests pass, so there is no victim: give the name of a test that fails sometimes, or alone"
+                "all tests pass. If you know a test that fails sometimes, or alone, name it: `cargo bisect-opt test --victim \
+                 NAME`"
                     .to_owned()
             }
             ([], Some(ending)) => format!(
