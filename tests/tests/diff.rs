@@ -254,7 +254,10 @@ fn what_cannot_be_searched_is_refused() {
     place.repository.commit("old");
     let exec = |options: &[&str]| place.search(&[&["exec"], options, &["--", "true"]].concat());
     let finished = exec(&["--diff"]).expect_status(1);
-    assert!(finished.stderr.contains("no difference between HEAD and the working files"), "{finished}");
+    finished.expect_message(&[
+        "no difference between HEAD and the working files: compare with an older version, for example `--diff=HEAD~1`",
+        "search the commits between two versions with `--commits GOOD..BAD`",
+    ]);
     for (range, fact) in [
         ("nowhere", "`nowhere` names no commit"),
         ("nowhere", "If it names a test or a program, write `--diff -- nowhere`"),

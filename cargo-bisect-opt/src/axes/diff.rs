@@ -114,7 +114,8 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
     if patch.parts().is_empty() {
         let (old, new) = &trees.names;
         return Err(AxisError::Nothing(format!(
-            "there is no difference between {old} and {new}{}",
+            "there is no difference between {old} and {new}{}: compare with an older version, for example \
+             `--diff=HEAD~1`, or search the commits between two versions with `--commits GOOD..BAD`",
             trees.submodule_note()
         )));
     }
