@@ -19,7 +19,7 @@ pub(crate) struct AsItStands {
 
 impl Axis for AsItStands {
     fn terms(&self) -> Terms {
-        Terms { axis: "verdict", change: "change", reported: None, if_none_reported: "there is no change" }
+        Terms { axis: "verdict", change: "change", reported: None, if_none_reported: Some("there is no change") }
     }
 
     fn subject(&self) -> Option<String> {

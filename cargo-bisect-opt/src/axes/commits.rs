@@ -32,7 +32,7 @@ use crate::{
 
 /// The terms of this axis. The run at the bad commit reports at least one; an empty range is refused before it.
 const TERMS: Terms =
-    Terms { axis: "commits", change: "commit", reported: None, if_none_reported: "there is no commit" };
+    Terms { axis: "commits", change: "commit", reported: None, if_none_reported: Some("there is no commit") };
 /// A commit.
 const KIND: ChangeKind = ChangeKind::own("commit", "commit", "this commit");
 

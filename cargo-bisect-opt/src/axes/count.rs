@@ -52,7 +52,8 @@ const MAX_STEPS: usize = 1 << 24;
 const SHOWN: usize = 500;
 
 /// The terms of this axis. The run of all steps reports at least one.
-const TERMS: Terms = Terms { axis: "count", change: "step", reported: None, if_none_reported: "no step is taken" };
+const TERMS: Terms =
+    Terms { axis: "count", change: "step", reported: None, if_none_reported: Some("no step is taken") };
 /// A step of the counter.
 const KIND: ChangeKind = ChangeKind::own("count", "step", "the last step");
 

@@ -40,7 +40,8 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
 };
 
 /// The terms of this axis. The run with all updates reports at least one; equal lock files are refused before it.
-const TERMS: Terms = Terms { axis: "deps", change: "update", reported: None, if_none_reported: "there is no update" };
+const TERMS: Terms =
+    Terms { axis: "deps", change: "update", reported: None, if_none_reported: Some("there is no update") };
 /// Updates that are one change.
 const KIND: ChangeKind =
     ChangeKind { name: "dependency", noun: "update", label: "this update", source: ShownSource::Patch };

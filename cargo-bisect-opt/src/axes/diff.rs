@@ -78,8 +78,8 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     prepare,
 };
 
-/// The terms of this axis. A failing run with all hunks has at least one; equal trees are refused before it.
-const TERMS: Terms = Terms { axis: "diff", change: "hunk", reported: None, if_none_reported: "there is no difference" };
+/// The terms of this axis. Equal trees are refused before a run.
+const TERMS: Terms = Terms { axis: "diff", change: "hunk", reported: None, if_none_reported: None };
 /// Hunks that are one change.
 const KIND: ChangeKind = ChangeKind { name: "hunk", noun: "hunk", label: "this hunk", source: ShownSource::Patch };
 

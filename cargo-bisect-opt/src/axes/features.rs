@@ -44,7 +44,7 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
 
 /// The terms of this axis. A run reports all features that it switches; a package without any is refused before it.
 const TERMS: Terms =
-    Terms { axis: "features", change: "feature", reported: None, if_none_reported: "no feature is enabled" };
+    Terms { axis: "features", change: "feature", reported: None, if_none_reported: Some("no feature is enabled") };
 /// A feature, or several that imply each other.
 const KIND: ChangeKind = ChangeKind::own("feature", "feature", "this feature");
 /// The maximum number of features that a line names.

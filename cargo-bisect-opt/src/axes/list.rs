@@ -58,7 +58,8 @@ const AS_ARGS: &str = "as-args";
 const SHOWN: usize = 200;
 
 /// The terms of this axis. A run reports all lines that it has; an empty list is refused before the first run.
-const TERMS: Terms = Terms { axis: "list", change: "line", reported: None, if_none_reported: "the list is empty" };
+const TERMS: Terms =
+    Terms { axis: "list", change: "line", reported: None, if_none_reported: Some("the list is empty") };
 /// A line of the file.
 const KIND: ChangeKind = ChangeKind::own("item", "line", "this line");
 

@@ -18,7 +18,7 @@ use crate::{
 
 /// The terms of this axis. The run of all decisions reports at least one.
 const TERMS: Terms =
-    Terms { axis: "occurrence", change: "decision", reported: None, if_none_reported: "no decision is made" };
+    Terms { axis: "occurrence", change: "decision", reported: None, if_none_reported: Some("no decision is made") };
 /// A decision.
 const KIND: ChangeKind = ChangeKind::own("count", "decision", "this decision");
 

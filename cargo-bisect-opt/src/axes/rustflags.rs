@@ -58,7 +58,7 @@ const TERMS: Terms = Terms {
     axis: "rustflags",
     change: "change",
     reported: Some("reported"),
-    if_none_reported: "the compiler reported no change: does it accept these flags?",
+    if_none_reported: Some("the compiler reported no change: does it accept these flags?"),
 };
 
 impl Axis for Rustflags {

@@ -18,7 +18,7 @@ use crate::{
 
 /// The terms of this axis. The run with the new version reports at least one.
 const TERMS: Terms =
-    Terms { axis: "versions", change: "version", reported: None, if_none_reported: "there is no version" };
+    Terms { axis: "versions", change: "version", reported: None, if_none_reported: Some("there is no version") };
 /// A step from one version to the next one.
 const KIND: ChangeKind =
     ChangeKind { name: "dependency", noun: "version of", label: "this version", source: ShownSource::Patch };

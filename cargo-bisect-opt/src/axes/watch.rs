@@ -24,8 +24,12 @@ use crate::{
 };
 
 /// The terms of this axis.
-const TERMS: Terms =
-    Terms { axis: "watch", change: "moment", reported: None, if_none_reported: "it passes no moment with this name" };
+const TERMS: Terms = Terms {
+    axis: "watch",
+    change: "moment",
+    reported: None,
+    if_none_reported: Some("it passes no moment with this name"),
+};
 /// A moment.
 const KIND: ChangeKind =
     ChangeKind { name: "moment", noun: "moment of", label: "at this moment", source: ShownSource::Moment };

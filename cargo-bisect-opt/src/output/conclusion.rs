@@ -253,8 +253,9 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
             "the target passes with every change enabled and with every change disabled"
         }
     };
-    let hint = match (outcome, search.progress().changes()) {
-        (_, 0) => about.terms.if_none_reported,
+    let if_none_reported = about.terms.if_none_reported.filter(|_| search.progress().changes() == 0);
+    let hint = match (outcome, if_none_reported) {
+        (_, Some(hint)) => hint,
         (Outcome::Fail, _) if about.is_build => {
             "the cause is something else; see the messages of the compiler in the logs"
         }

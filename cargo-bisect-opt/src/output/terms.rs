@@ -11,8 +11,9 @@ pub(crate) struct Terms {
     pub(crate) change: &'static str,
     /// The participle for changes that a run reports; `None` if a run reports exactly those that it enables.
     pub(crate) reported: Option<&'static str>,
-    /// The explanation and the next step, if no run reports a change.
-    pub(crate) if_none_reported: &'static str,
+    /// The explanation and the next step, if no run reports a change; `None` if a search does not determine its changes
+    /// before the target has failed with all of them and passed without them.
+    pub(crate) if_none_reported: Option<&'static str>,
 }
 
 impl Terms {
@@ -21,7 +22,7 @@ impl Terms {
         let if_none_reported = "it reported no change: does the runner of cargo's configuration pass the environment on? \
                                 It has to pass BISECT_PATTERN and BISECT_REPORT to the executable; then see whether the \
                                 code is annotated, and whether the target reaches the toggle";
-        Self { if_none_reported, ..self }
+        Self { if_none_reported: Some(if_none_reported), ..self }
     }
 
     /// Toggles, and changes of any program that supports the protocol.
@@ -29,13 +30,20 @@ impl Terms {
         axis: "toggles",
         change: "change",
         reported: Some("reached"),
-        if_none_reported: "it reported no change: is the code annotated, and does the target reach the toggle? \
-                           `cargo bisect-opt toggles` lists all toggles",
+        if_none_reported: Some(
+            "it reported no change: is the code annotated, and does the target reach the toggle? `cargo bisect-opt \
+             toggles` lists all toggles",
+        ),
     };
 
     /// Returns the terms of an axis whose changes affect how code is compiled.
     pub(crate) const fn of_compilation(axis: &'static str, change: &'static str) -> Self {
-        Self { axis, change, reported: Some("compiled so"), if_none_reported: "nothing in it is compiled differently" }
+        Self {
+            axis,
+            change,
+            reported: Some("compiled so"),
+            if_none_reported: Some("nothing in it is compiled differently"),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ use crate::{
 
 /// The terms of a search for tests. A run reports all other tests that it runs.
 const TERMS: Terms =
-    Terms { axis: "victim", change: "test", reported: None, if_none_reported: "there is no other test" };
+    Terms { axis: "victim", change: "test", reported: None, if_none_reported: Some("there is no other test") };
 /// Another test.
 const KIND: ChangeKind = ChangeKind::own("test", "test", "this test");
 
