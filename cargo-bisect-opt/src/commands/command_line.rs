@@ -7,7 +7,7 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum as _, erro
 use super::{
     cli::{Cli, Command},
     defaults::{self, source::DefaultSources},
-    nextest_line,
+    missing_command, nextest_line,
     options::{AxisCommand, CargoWords, ExecCommand},
     pages::{self, Detail},
     unknown_option,
@@ -36,6 +36,7 @@ pub(crate) fn parse(
     let program = words.next();
     let words: Vec<_> = program.into_iter().chain(from_subcommand(words)).collect();
     let command = pages::on_screen(command(), Detail::asked(&words));
+    missing_command::check(&command, words.get(1))?;
     check_victim(&command, &words)?;
     let hands_on = |name: &OsString| {
         let subcommand = match name.to_str()? {
@@ -166,12 +167,11 @@ fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString
     }
     let known = KnownOptions::of(subcommand);
     let Some(option) = known.first_unknown(words) else { return Ok(()) };
-    let meant = unknown_option::hint(command, &option, known.options());
+    let advice = unknown_option::advice(command, subcommand, &option, known.options());
     Err(command.clone().error(
         ErrorKind::UnknownArgument,
         format!(
-            "`cargo bisect-opt {}` and `cargo {}` have no option `{option}`{meant}\n\
-             help: `--cargo-arg={option}` hands it to cargo all the same; what follows `--` is for the tests or the program",
+            "`cargo bisect-opt {}` and `cargo {}` have no option `{option}`{advice}",
             command.get_name(),
             subcommand.name(),
         ),

@@ -164,6 +164,47 @@ fn an_option_that_nobody_knows_is_a_slip() {
 }
 
 #[test]
+fn an_option_of_the_test_harness_follows_two_dashes() {
+    for (line, fact) in [
+        ("test --nocapture", "help: it is an option of the test harness: write it after `--`, as in `-- --nocapture`"),
+        ("test sort --skip=slow", "as in `-- --skip`"),
+        ("watch name test --test-threads=1", "as in `-- --test-threads`"),
+    ] {
+        let error = parse_alone(words(&format!("cargo-bisect-opt {line}"))).unwrap_err().to_string();
+        assert!(error.contains(fact) && !error.contains("--cargo-arg") && !error.contains("did you mean"), "{error}");
+    }
+    // A program has no harness, and neither has a list of toggles.
+    for line in ["run --nocapture", "toggles --nocapture"] {
+        let error = parse_alone(words(&format!("cargo-bisect-opt {line}"))).unwrap_err().to_string();
+        assert!(error.contains("--cargo-arg=--nocapture"), "{error}");
+    }
+}
+
+#[test]
+fn an_option_of_a_search_is_no_command() {
+    for option in table::OPTIONS.iter().map(|option| option.name).chain(["codegen", "edition", "victim"]) {
+        for dashes in ["", "--"] {
+            let error = parse_alone(words(&format!("cargo-bisect-opt {dashes}{option}"))).unwrap_err().to_string();
+            let fact = format!("help: `cargo bisect-opt test --{option}");
+            assert!(error.contains("is an option, which follows a command") && error.contains(&fact), "{error}");
+        }
+    }
+    for (line, fact) in [
+        ("bisect-opt --diff=HEAD~1 -p x", "`--diff=HEAD~1` is an option"),
+        ("--diff=HEAD~1", "help: `cargo bisect-opt test --diff=HEAD~1`"),
+        ("commits A..B", "help: `cargo bisect-opt test --commits=GOOD"),
+        ("features-of a", "help: `cargo bisect-opt test --features-of="),
+    ] {
+        let error = parse_alone(words(&format!("cargo-bisect-opt {line}"))).unwrap_err().to_string();
+        assert!(error.contains(fact), "{error}");
+    }
+    for (line, fact) in [("tset", "unrecognized subcommand"), ("--dfif", "unexpected argument"), ("--help", "Usage:")] {
+        let error = parse_alone(words(&format!("cargo-bisect-opt {line}"))).unwrap_err().to_string();
+        assert!(error.contains(fact), "{error}");
+    }
+}
+
+#[test]
 fn an_argument_can_be_handed_to_cargo_unseen() {
     let line = "cargo-bisect-opt run --max 2 --cargo-arg=--new=1 --cargo-arg -Y --bin x file --its-own";
     let Command::Run(args) = cli(line).command else { panic!("run") };

@@ -15,6 +15,7 @@ mod defaults;
 mod edition;
 mod listeners;
 mod man_pages;
+mod missing_command;
 mod nextest_line;
 mod occurrences;
 mod options;
