@@ -10,6 +10,7 @@ mod changes;
 mod checks;
 mod compiler;
 mod complaint;
+mod hunk_lines;
 mod hunk_text;
 mod inside;
 mod moved;

@@ -7,7 +7,7 @@ use std::{
 
 use super::{Axis, command_spec::AxisError};
 use crate::{
-    cargo::{CargoError, Project},
+    cargo::{CargoError, Project, outside_paths},
     process::interrupt::Interrupt,
     vcs::worktrees::{WorktreeError, Worktrees},
 };
@@ -66,7 +66,7 @@ impl SearchedTarget<'_> {
     /// # Errors
     /// See [`Worktrees::new`].
     pub(crate) fn worktrees(&self, repository: &Path) -> Result<Worktrees, WorktreeError> {
-        let outside = self.project.map(Project::outside_paths).unwrap_or_default();
+        let outside = self.project.map(outside_paths).unwrap_or_default();
         Worktrees::new(repository, &self.root(), &outside)
     }
 }

@@ -146,11 +146,6 @@ impl Project {
         self.workspace.root()
     }
 
-    /// Returns the directories outside of the workspace that its manifests name.
-    pub(crate) fn outside_paths(&self) -> Vec<PathBuf> {
-        self.workspace.outside_paths()
-    }
-
     /// Returns the output of `rustc -vV`; empty if that fails.
     pub(crate) fn rustc_version(&self) -> String {
         self.config.rustc_version().unwrap_or_default()

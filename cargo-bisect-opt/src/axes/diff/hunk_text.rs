@@ -5,6 +5,7 @@ use std::{io, path::Path, process::Command, sync::LazyLock};
 use regex::bytes::Regex;
 
 use super::{
+    hunk_lines::{HunkText, shown, shown_main_first},
     moved::{self, Unmoved},
     words::PartSet,
 };
@@ -106,48 +107,6 @@ fn adds_test(patch: &Patch, part: &PatchPart) -> bool {
     count(patch.added(part).1) > count(patch.removed(part).1)
 }
 
-/// A hunk as text: its name with its place, and its lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HunkText {
-    /// The name and the place; empty if the headline has both.
-    pub(super) label: String,
-    /// The lines, each with its sign.
-    pub(super) lines: Vec<String>,
-}
-
-/// Returns hunks in about `limit` lines. The first one gets up to half of them.
-fn shown_main_first(hunks: &[HunkText], limit: usize) -> Vec<String> {
-    let Some((main, others)) = hunks.split_first().filter(|(_, others)| !others.is_empty()) else {
-        return shown(hunks, limit);
-    };
-    let lines = |hunk: &HunkText| 1 + hunk.lines.len();
-    let of_others = others.iter().map(lines).sum::<usize>().min(limit / 2);
-    let mut shown_lines = shown(std::slice::from_ref(main), limit - of_others);
-    let rest = limit.saturating_sub(shown_lines.len()).max(of_others);
-    shown_lines.extend(shown(others, rest));
-    shown_lines
-}
-
-/// Returns hunks in about `limit` lines. Names have priority, and each hunk gets the same share of the other lines.
-fn shown(hunks: &[HunkText], limit: usize) -> Vec<String> {
-    let labels = hunks.iter().filter(|hunk| !hunk.label.is_empty()).count();
-    let is_all = labels + hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= limit;
-    let most = hunks.len().min(limit);
-    let each = if is_all { usize::MAX } else { (limit - labels.min(limit)).checked_div(most).unwrap_or(0) };
-    let mut shown = Vec::new();
-    for HunkText { label, lines } in &hunks[..most] {
-        shown.extend((!label.is_empty()).then(|| label.clone()));
-        shown.extend(lines.iter().take(each).cloned());
-        if lines.len() > each && each > 0 {
-            shown.push(format!("… and {}", plural(lines.len() - each, "more line")));
-        }
-    }
-    if hunks.len() > most {
-        shown.push(format!("… and {}", plural(hunks.len() - most, "more hunk")));
-    }
-    shown
-}
-
 /// Returns the number of lines that parts remove and add.
 pub(super) fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
     parts.into_iter().map(|&part| line_count(patch, &patch.parts()[part])).sum()
@@ -222,43 +181,6 @@ mod tests {
     use crate::vcs::patch::trees::{ChangedFile, FileMode};
     use bisect_core::ChangeId;
 
-    fn hunks(lines: &[usize]) -> Vec<HunkText> {
-        let hunk = |(number, &count): (usize, &usize)| HunkText {
-            label: number.to_string(),
-            lines: (0..count).map(|line| format!("+{line}")).collect(),
-        };
-        lines.iter().enumerate().map(hunk).collect()
-    }
-
-    #[test]
-    fn the_names_of_hunks_come_before_their_lines() {
-        for (lines, limit, expected) in [
-            (&[2, 1][..], 5, "0 +0 +1 1 +0"),
-            (&[3, 3], 6, "0 +0 +1 … and 1 more line 1 +0 +1 … and 1 more line"),
-            (&[9, 1, 1], 3, "0 1 2"),
-            (&[1, 1, 1], 2, "0 1 … and 1 more hunk"),
-            (&[], 2, ""),
-        ] {
-            assert_eq!(shown(&hunks(lines), limit).join(" "), expected, "{lines:?} in {limit}");
-        }
-        let mut single = hunks(&[5]);
-        single[0].label.clear();
-        assert_eq!(shown(&single, 3), ["+0", "+1", "+2", "… and 2 more lines"]);
-    }
-
-    #[test]
-    fn the_hunk_that_names_a_change_has_most_lines() {
-        for (lines, limit, expected) in [
-            (&[2, 1][..], 5, "0 +0 +1 1 +0"),
-            (&[9, 1, 1], 8, "0 +0 +1 +2 … and 6 more lines 1 +0 2 +0"),
-            (&[9, 0, 0], 8, "0 +0 +1 +2 +3 +4 … and 4 more lines 1 2"),
-            (&[1, 9], 6, "0 +0 1 +0 +1 +2 … and 6 more lines"),
-            (&[3], 2, "0 +0 … and 2 more lines"),
-        ] {
-            assert_eq!(shown_main_first(&hunks(lines), limit).join(" "), expected, "{lines:?} in {limit}");
-        }
-    }
-
     #[test]
     fn lines_that_are_only_moved_are_left_out() {
         let version = |path: &str, content: &str| FileVersion {
@@ -267,7 +189,7 @@ mod tests {
             content: content.as_bytes().to_vec(),
         };
         let function = |start: &str, last: u8| {
-            let lines: String = (0..9).map(|line| format!("    a({line});\n")).collect();
+            let lines = (0..9).fold(String::new(), |all, line| format!("{all}    a({line});\n"));
             format!("{start} one() {{\n{lines}    b({last});\n}}\n")
         };
         let from = ChangedFile {

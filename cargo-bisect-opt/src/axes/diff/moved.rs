@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::hunk_text::HunkText;
+use super::hunk_lines::HunkText;
 
 /// The minimum number of moved lines that are left out. Fewer do not hide the others.
 const MIN_MOVED: usize = 8;
