@@ -2,7 +2,8 @@
 //!
 //! A coin decides whether the next run is of the set or of the others. Runs of both that follow a fixed order may be in
 //! step with something that runs leave behind: where each run creates a file or removes it, one fails always and the
-//! other never. Only runs of the others that a coin selected count.
+//! other never. Only runs with the others, and without the change, that a coin selected count: also the control runs of
+//! proofs.
 
 use alloc::vec::Vec;
 
@@ -32,8 +33,9 @@ impl Minimizing {
         let others = without(&set, index);
         let base = context.mode.nothing();
         let mut known = Evidence::new();
-        let unexplained = context.runs.iter().filter(|run| !context.found.iter().any(|found| run.has_all(found)));
-        for run in unexplained {
+        let found = |run: &&Run| context.found.iter().any(|found| run.has_all(found));
+        let unexplained = || context.runs.iter().filter(|run| !found(run));
+        for run in unexplained() {
             if run.has_all(&set) {
                 known.observe(true, run.failed);
             } else if run.selection != base && !set.iter().any(|&change| run.has(change)) {
@@ -44,7 +46,7 @@ impl Minimizing {
         point.set_prior_of_nothing(tuning::PRIOR_NEEDED);
         point.set_costs(context.costs.0, context.costs.1);
         let mut this = Self { set, index, others, base, point };
-        for run in context.runs {
+        for run in unexplained() {
             this.observe(run);
         }
         this
@@ -83,7 +85,8 @@ impl Minimizing {
     }
 
     fn observe(&mut self, run: &Run) {
-        if run.by_coin && names_exactly(&run.selection, &self.others) {
+        let asked = |change: &Rank| run.selection.contains(*change);
+        if run.by_coin && self.others.iter().all(asked) && !asked(&self.set[self.index]) {
             self.point.observe(CandidateSet::alone(0), run.failed);
         } else if run.selection == self.base {
             self.point.observe(CandidateSet::prefix(0), run.failed);
