@@ -39,7 +39,7 @@ fn a_flaky_culprit_beside_a_reliable_one_has_no_company() {
 }
 
 #[test]
-fn runs_in_step_with_a_leftover_file_give_it_no_company() {
+fn runs_in_step_with_a_leftover_file_accuse_nobody() {
     let row = rows().into_iter().find(|row| row.manner == Manner::Leftover).unwrap();
     let expecting = || Options { noise: Noise::Expected(0.99), ..Options::default() };
     let wrong: Vec<_> = (0..130).filter(|&seed| row.search(seed, expecting()).names_innocent).collect();

@@ -44,15 +44,15 @@ fn passes_that_break_it_without_the_other_kind_have_one_note() {
     for (cases, note) in [
         (
             "*mir-opt-level=0*) ;; *opt-level=3*) wrong='--cfg wrong' ;;",
-            "the LLVM passes alone break shop, and so do the MIR passes alone; without both it passes",
+            "in shop, the LLVM passes alone break it, and so do the MIR passes alone; without any of them the target passes",
         ),
         (
             "*opt-level=3*) wrong='--cfg wrong' ;;",
-            "no pass was found: it fails even without all LLVM and MIR passes in shop, so something else in the options",
+            "no pass was found: it fails without any LLVM or MIR pass in shop, so another option breaks it",
         ),
         (
             "*mir-opt-level=0*) exit 1 ;; *opt-level=3*) wrong='--cfg wrong' ;;",
-            "and it fails without the MIR passes; the run without both has no result",
+            "and it fails without any MIR pass; the run without both kinds has no result",
         ),
     ] {
         let finished = search(cases);

@@ -268,7 +268,10 @@ fn a_test_target_that_the_patch_adds() {
         (["-p", "shpo"], "package ID specification `shpo` did not match any packages"),
     ] {
         let finished = place.search(&[&["test", "--diff"][..], &words].concat()).expect_status(3);
-        finished.expect_message(&["a package or a target that it names does not exist: ", error]);
+        finished.expect_message(&[
+            "correct the name of the package or the target: with every change enabled, cargo does not find it: ",
+            error,
+        ]);
         assert!(!finished.stderr.contains("search with `build`"), "{finished}");
     }
     // `cargo check` of a target that is not there has no error, either.

@@ -77,7 +77,7 @@ fn without_a_name_the_test_that_passes_alone_is_the_victim() {
     let finished = search("victim=100 pollute=17", "--victim -- --test-threads 1").expect_status(0);
     assert_eq!(found(&finished), [["t017"]]);
     let finished = search("", "--victim").expect_status(1);
-    finished.expect_message(&["all tests pass. If you know a test that fails sometimes, or alone, name it"]);
+    finished.expect_message(&["all tests pass. If a test fails only sometimes, or only if it runs alone, name it"]);
     let finished = search("victim=100 always", "--victim").expect_status(1);
     finished.expect_message(&["1 test fails with all others and alone: tests::t100", "then give its name"]);
 }

@@ -282,7 +282,7 @@ impl Inquiry<'_> {
 
     /// Searches for a pass in one of the crates: first among those of LLVM, then among those of rustc.
     fn passes(&mut self, lab: &mut Lab<'_>, package: ChangeId) -> io::Result<()> {
-        // The kinds of passes without any of which the target fails.
+        // The kinds of passes that the failure does not need.
         let mut failing = Vec::new();
         for of in [CounterKind::Llvm, CounterKind::Mir] {
             if of == CounterKind::Mir {

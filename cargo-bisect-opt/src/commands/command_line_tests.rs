@@ -185,15 +185,15 @@ fn an_option_of_a_search_is_no_command() {
     for option in table::OPTIONS.iter().map(|option| option.name).chain(["codegen", "edition", "victim"]) {
         for dashes in ["", "--"] {
             let error = parse_alone(words(&format!("cargo-bisect-opt {dashes}{option}"))).unwrap_err().to_string();
-            let fact = format!("help: `cargo bisect-opt test --{option}");
-            assert!(error.contains("is an option, which follows a command") && error.contains(&fact), "{error}");
+            let fact = format!("help: for example `cargo bisect-opt test --{option}");
+            assert!(error.contains("is an option: write a command before it") && error.contains(&fact), "{error}");
         }
     }
     for (line, fact) in [
-        ("bisect-opt --diff=HEAD~1 -p x", "`--diff=HEAD~1` is an option"),
-        ("--diff=HEAD~1", "help: `cargo bisect-opt test --diff=HEAD~1`"),
-        ("commits A..B", "help: `cargo bisect-opt test --commits=GOOD"),
-        ("features-of a", "help: `cargo bisect-opt test --features-of="),
+        ("bisect-opt --diff=HEAD~1 -p x", "`--diff` is an option"),
+        ("--diff=HEAD~1", "help: for example `cargo bisect-opt test --diff=HEAD~1`"),
+        ("commits A..B", "help: for example `cargo bisect-opt test --commits=GOOD"),
+        ("features-of a", "help: for example `cargo bisect-opt test --features-of="),
     ] {
         let error = parse_alone(words(&format!("cargo-bisect-opt {line}"))).unwrap_err().to_string();
         assert!(error.contains(fact), "{error}");

@@ -20,7 +20,7 @@ pub(super) fn check(root: &clap::Command, first: Option<&OsString>) -> Result<()
     let value = option.get_value_names().and_then(<[_]>::first).filter(|_| needs_value);
     let value = value.map(|value| format!("={value}")).unwrap_or_default();
     let text = format!(
-        "`{word}` is an option, which follows a command\nhelp: `cargo bisect-opt test --{bare}{value}`; \
+        "`--{name}` is an option: write a command before it\nhelp: for example `cargo bisect-opt test --{bare}{value}`; \
          `cargo bisect-opt help` lists all commands"
     );
     Err(root.clone().error(ErrorKind::InvalidSubcommand, text))

@@ -11,8 +11,8 @@ pub(crate) struct Terms {
     pub(crate) change: &'static str,
     /// The participle for changes that a run reports; `None` if a run reports exactly those that it enables.
     pub(crate) reported: Option<&'static str>,
-    /// The explanation and the next step, if no run reports a change; `None` if a search does not determine its changes
-    /// before the target has failed with all of them and passed without them.
+    /// The explanation where no run reports a change, with the next step if there is one; `None` if the changes are only
+    /// known after the first two runs.
     pub(crate) if_none_reported: Option<&'static str>,
 }
 

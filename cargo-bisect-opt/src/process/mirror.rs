@@ -1,4 +1,4 @@
-//! Places for copies of a directory from which relative paths lead to the same files.
+//! Places for copies of a directory: relative paths lead from a copy to the same files as from the original.
 //!
 //! A copy is at the place that corresponds to its original below a common directory, the base. Everything beside the
 //! original is a link there.
@@ -47,8 +47,8 @@ impl Mirror {
         top.components().chain(self.below().components()).collect()
     }
 
-    /// Makes the directories above a copy, with links to everything beside the original that is not omitted; `top`
-    /// corresponds to the base.
+    /// Makes the directories above a copy, with links to everything beside the original and its parents below the base
+    /// that is not omitted; `top` corresponds to the base.
     ///
     /// # Errors
     /// If a directory cannot be read, or a directory or a link cannot be made.
@@ -69,7 +69,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// Returns the links that the directories outside need: the paths below the base, and what they lead to.
+    /// Returns the links that lead from a copy to the directories outside: the paths below the base, and their targets.
     pub(crate) fn needed_links(&self) -> BTreeSet<(PathBuf, PathBuf)> {
         let link = |path: &PathBuf| {
             let shared = common(&self.original, path);

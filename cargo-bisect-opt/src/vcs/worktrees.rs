@@ -32,7 +32,7 @@ pub(crate) enum WorktreeError {
         error: io::Error,
     },
     /// The directories above a worktree cannot be made.
-    #[error("cannot make the directories above the worktree `{}`: {error}; set TMPDIR to another directory", tree.display())]
+    #[error("cannot make the directories and links above the worktree `{}`: {error}; set TMPDIR to a directory where links can be made", tree.display())]
     Surroundings {
         /// The worktree.
         tree: PathBuf,
@@ -76,7 +76,8 @@ pub(crate) enum Checkout {
 
 impl Worktrees {
     /// Prepares worktrees of the repository with this work tree. They get the lock file of the user's `directory`, if
-    /// git ignores it. Relative paths lead from them to the directories `outside`. Removes those of killed searches.
+    /// git ignores it. Relative paths lead from them to the directories `outside`. Removes the
+    /// worktrees of killed searches.
     ///
     /// # Errors
     /// If no directory for them can be made, or git cannot be started.

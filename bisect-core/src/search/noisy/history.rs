@@ -17,8 +17,8 @@ pub(in crate::search) struct Run {
     /// have mattered.
     pub(super) reached: Vec<Rank>,
     pub(in crate::search) failed: bool,
-    /// True if a coin of the search selected this run instead of another one, so that its place in the sequence of runs
-    /// is random.
+    /// True if a coin of this search, or of that of another test, selected this run instead of another one: its place in
+    /// the sequence of runs is random.
     pub(super) by_coin: bool,
 }
 

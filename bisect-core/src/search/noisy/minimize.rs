@@ -2,8 +2,8 @@
 //!
 //! A coin decides whether the next run is of the set or of the others. Runs of both that follow a fixed order may be in
 //! step with something that runs leave behind: where each run creates a file or removes it, one fails always and the
-//! other never. Only runs with the others, and without the change, that a coin selected count: also the control runs of
-//! proofs.
+//! other never. Of the runs with the others and without the change, only those that a coin selected count. The control
+//! runs of proofs are among them.
 
 use alloc::vec::Vec;
 

@@ -25,7 +25,7 @@ use crate::search::{
 pub(in crate::search) struct Ask {
     pub(in crate::search) question: Question,
     pub(in crate::search) selection: Selection,
-    /// The coin toss that selected this question, if it is part of a proof.
+    /// The coin toss that selected this question, if one did.
     pub(in crate::search) toss: Option<Toss>,
 }
 
@@ -65,7 +65,7 @@ impl NextQuestion<'_> {
                 Some(outcome) => Verdict::NoDifference(outcome),
                 None => Verdict::Unusable(Unusable::NoReports),
             }),
-            Stage::Minimize(minimizing) => self.minimize(minimizing).map_err(unresolved),
+            Stage::Minimize(minimizing) => self.minimizing(minimizing).map_err(unresolved),
             Stage::Narrow(narrowing) => {
                 let in_flight = self.trials.in_flight().filter_map(|trial| {
                     let has = |id| trial.selection.contains(id);
@@ -92,8 +92,8 @@ impl NextQuestion<'_> {
         })
     }
 
-    /// Returns the run that shows best if a set fails without one of its changes.
-    fn minimize(self, minimizing: &Minimizing) -> Result<Ask, Reason> {
+    /// Returns a run that shows whether a set fails without one of its changes. A coin selects the set or the others.
+    fn minimizing(self, minimizing: &Minimizing) -> Result<Ask, Reason> {
         let mode = self.state.direction.mode();
         if !minimizing.wants_others(&[]) {
             return Ok(Ask::new((Question::Baseline, mode.nothing())));

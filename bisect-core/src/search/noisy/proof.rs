@@ -21,7 +21,7 @@ pub(super) enum Side {
     Control,
 }
 
-/// A run of a proof, on the side that the coin has selected.
+/// A coin toss between a run of a set and a run of its control, in a proof or where the set is minimized.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Toss {
     pub(super) set: Vec<Rank>,

@@ -87,7 +87,8 @@ impl NoisyState {
         self
     }
 
-    /// Takes the result of a run of any trial, from this search or another. A coin of this search may have selected it.
+    /// Takes the result of a run of any trial, from this search or another. `by_coin`: see
+    /// [`Run::by_coin`].
     pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation, by_coin: bool) {
         if self.verdict.is_some() {
             return;

@@ -31,7 +31,7 @@ pub(super) struct Plan {
     pub(super) selection: Selection,
     pub(super) tests: Vec<usize>,
     pub(super) purpose: Purpose,
-    /// The coin toss that selected this trial, if it is part of a proof.
+    /// The coin toss that selected this trial, if one did.
     pub(super) toss: Option<Toss>,
 }
 

@@ -98,7 +98,7 @@ impl Diff {
         let beside = if more.is_empty() || !compiles(&more)? {
             PartSet::new()
         } else {
-            // If the errors did not help, most of these changes are not needed, and most of their files.
+            // If the errors did not help, most of these changes, and of their files, are not needed.
             beside_of(&necessary_of_groups(&files, MAX_CHECKS_BESIDE, &mut |changes| compiles(&beside_of(changes)))?)
         };
         self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());

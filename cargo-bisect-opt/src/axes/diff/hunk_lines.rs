@@ -11,7 +11,7 @@ pub(super) struct HunkText {
     pub(super) lines: Vec<String>,
 }
 
-/// Returns hunks in about `limit` lines. The first one gets up to half of them.
+/// Returns hunks in about `limit` lines. The others get at most half, or what the first one leaves.
 pub(super) fn shown_main_first(hunks: &[HunkText], limit: usize) -> Vec<String> {
     let Some((main, others)) = hunks.split_first().filter(|(_, others)| !others.is_empty()) else {
         return shown(hunks, limit);

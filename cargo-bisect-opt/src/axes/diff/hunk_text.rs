@@ -69,17 +69,17 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
     for hunk in &mut needed {
         hunk.label.insert_str(0, "needed to compile: ");
     }
-    let of_test = (!needed.is_empty() && parts.iter().any(|&part| adds_test(patch, &all[part])))
-        .then(|| "this change adds a test, and the fault may be in what the test needs:".to_owned());
+    if !needed.is_empty() && parts.iter().any(|&part| adds_test(patch, &all[part])) {
+        details.push("this change adds a test: the fault may be in what it needs to compile".to_owned());
+    }
     let both = [hunks.as_slice(), &needed].concat();
     if let Some(Unmoved { hunks, moved }) = moved::without_moved(&both) {
-        details.extend(of_test);
         details.push(format!("without {} that are only moved:", plural(moved, "line")));
         details.extend(shown_main_first(&hunks, SHOWN));
     } else {
         let of_change = shown_main_first(&hunks, SHOWN);
         let rest = SHOWN.saturating_sub(of_change.len()).max(SHOWN_OF_NEEDED);
-        details.extend(of_change.into_iter().chain(of_test));
+        details.extend(of_change);
         details.extend(shown(&needed, rest));
     }
     let text = shown(&both, usize::MAX);
@@ -237,5 +237,7 @@ mod tests {
         assert_eq!(name(&[0, 1, 2, 4]), "fn one");
         assert_eq!((name(&[1, 3, 4]), name(&[0, 4])), ("fn a".to_owned(), String::new()));
         assert_eq!(report(&[0, 2]).details[0], "2 hunks that only compile together (4 of 11 lines):");
+        let of_test = describe(&patch, &PartSet::from([4]), &PartSet::from([2]), Report::new(ChangeId(0)));
+        assert_eq!(of_test.details[0], "this change adds a test: the fault may be in what it needs to compile");
     }
 }

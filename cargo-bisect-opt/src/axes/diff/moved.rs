@@ -16,13 +16,13 @@ pub(super) struct Unmoved {
     pub(super) moved: usize,
 }
 
-/// Leaves out the lines that hunks only move, with lines without a letter or digit. Indentation does not count. Returns
+/// Leaves out the lines that hunks only move, and lines without a letter or digit. Indentation does not count. Returns
 /// `None` if too few lines are moved, or if no other lines are left.
 pub(super) fn without_moved(hunks: &[HunkText]) -> Option<Unmoved> {
     // How many more times a line is removed than added, and the other way round.
     let mut removed: HashMap<&str, usize> = HashMap::new();
     let mut added = removed.clone();
-    for (sign, text) in hunks.iter().flat_map(|hunk| &hunk.lines).filter_map(|line| code(line)) {
+    for (sign, text) in hunks.iter().flat_map(|hunk| &hunk.lines).filter_map(|line| signed_text(line)) {
         let (of_sign, of_other) = if sign == '-' { (&mut removed, &mut added) } else { (&mut added, &mut removed) };
         match of_other.get_mut(text) {
             Some(count) if *count > 0 => *count -= 1,
@@ -33,7 +33,7 @@ pub(super) fn without_moved(hunks: &[HunkText]) -> Option<Unmoved> {
     let mut left = Vec::new();
     for hunk in hunks {
         let is_left = |line: &&String| {
-            let Some((sign, text)) = code(line) else { return false };
+            let Some((sign, text)) = signed_text(line) else { return false };
             let count = if sign == '-' { removed.get_mut(text) } else { added.get_mut(text) };
             match count {
                 Some(count) if *count > 0 => *count -= 1,
@@ -53,7 +53,7 @@ pub(super) fn without_moved(hunks: &[HunkText]) -> Option<Unmoved> {
 }
 
 /// Returns the sign of a line of a patch and its text without indentation, if there is a letter or a digit.
-fn code(line: &str) -> Option<(char, &str)> {
+fn signed_text(line: &str) -> Option<(char, &str)> {
     let sign = line.chars().next().filter(|sign| ['-', '+'].contains(sign))?;
     let text = line[1..].trim();
     text.contains(char::is_alphanumeric).then_some((sign, text))

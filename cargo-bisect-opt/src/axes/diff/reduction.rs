@@ -32,16 +32,16 @@ pub(super) fn reduce<E>(
     }
 }
 
-/// Returns a small subset of the elements of groups for which a condition holds. An element may need only earlier ones,
-/// and the condition must hold for all together.
+/// Returns a small subset of the elements of groups: a condition holds for the subset. It must hold for all elements
+/// together. The subset is smallest if elements need only earlier ones.
 ///
-/// At first, whole groups are left out, for at most half of the `left` questions.
+/// Whole groups are removed first, with at most half of the `budget` questions.
 ///
 /// # Errors
 /// Those of the condition.
 pub(super) fn necessary_of_groups<E>(
     groups: &[Vec<usize>],
-    left: usize,
+    budget: usize,
     holds: &mut impl FnMut(&BTreeSet<usize>) -> Result<bool, E>,
 ) -> Result<BTreeSet<usize>, E> {
     let numbers: Vec<_> = (0..groups.len()).collect();
@@ -49,11 +49,11 @@ pub(super) fn necessary_of_groups<E>(
     let of_groups = |kept: &BTreeSet<usize>| -> Vec<usize> {
         kept.iter().flat_map(|&group| groups[group].iter().copied()).collect()
     };
-    let kept = necessary(&numbers, left / 2, &mut |kept| {
+    let kept = necessary(&numbers, budget / 2, &mut |kept| {
         asked += 1;
         holds(&of_groups(kept).into_iter().collect())
     })?;
-    necessary(&of_groups(&kept), left - asked, holds)
+    necessary(&of_groups(&kept), budget - asked, holds)
 }
 
 /// Returns a small subset of `elements` for which a condition holds. An element may need only earlier ones, and the

@@ -31,13 +31,13 @@ pub(super) struct WithoutPasses<'a> {
 }
 
 impl WithoutPasses<'_> {
-    /// Emits a note about the kinds of passes without any of which the target fails, if there are any.
+    /// Emits a note about the kinds of passes that the failure does not need, if there are any.
     ///
     /// # Errors
     /// If an event cannot be emitted.
     pub(super) fn explain(&self, lab: &mut Lab<'_>, failing: &[CounterKind]) -> io::Result<()> {
         let name = self.compilation.package(self.package).map_or("the crate", |package| &package.name);
-        let alone = |of: CounterKind, other: CounterKind| {
+        let without_one = |of: CounterKind, other: CounterKind| {
             let (of, other) = (of.owner(), other.owner());
             format!(
                 "no {of} pass was found: it fails even without any {of} pass in {name}, while {other} passes still run"
@@ -45,20 +45,20 @@ impl WithoutPasses<'_> {
         };
         let note = match failing {
             [] => return Ok(()),
-            [CounterKind::Llvm] => alone(CounterKind::Llvm, CounterKind::Mir),
-            [CounterKind::Mir] => alone(CounterKind::Mir, CounterKind::Llvm),
+            [CounterKind::Llvm] => without_one(CounterKind::Llvm, CounterKind::Mir),
+            [CounterKind::Mir] => without_one(CounterKind::Mir, CounterKind::Llvm),
             _ => match self.outcome(lab)? {
                 Some(Outcome::Pass) => format!(
-                    "no single pass was found: the LLVM passes alone break {name}, and so do the MIR passes alone; without \
-                     both it passes"
+                    "no single pass was found: in {name}, the LLVM passes alone break it, and so do the MIR passes alone; \
+                     without any of them the target passes"
                 ),
                 Some(Outcome::Fail) => format!(
-                    "no pass was found: it fails even without all LLVM and MIR passes in {name}, so something else in the \
-                     options breaks it"
+                    "no pass was found: it fails without any LLVM or MIR pass in {name}, so another option breaks it: \
+                     compare those of `--good` and `--bad`"
                 ),
                 Some(Outcome::Unresolved(_)) | None => format!(
-                    "no pass was found: it fails without the LLVM passes in {name}, and it fails without the MIR passes; \
-                     the run without both has no result"
+                    "no pass was found: it fails without any LLVM pass in {name}, and it fails without any MIR pass; the \
+                     run without both kinds has no result: see its log"
                 ),
             },
         };
@@ -72,7 +72,7 @@ impl WithoutPasses<'_> {
         let counter = Counter { of: CounterKind::Llvm, limits: BTreeMap::new(), lists: false };
         let plan = Plan { flags, unstable: true, counter: Some(counter), ..plan };
         let build = self.compilation.with(self.culprits, &[(self.package, plan)].into());
-        let fixed = Fixed { build, subject: "without any LLVM or MIR pass".to_owned() };
+        let fixed = Fixed { build, subject: "without optimizing passes".to_owned() };
         let mut target = self.crates.narrowed(self.tests, Box::new(fixed));
         Ok(lab.try_once(&mut target)?.ok().map(|run| run.outcome))
     }

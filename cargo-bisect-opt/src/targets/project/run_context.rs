@@ -129,12 +129,11 @@ impl<'a> RunContext<'a> {
             }
             return Ok(Ok(Cow::Owned(built.artifacts)));
         }
-        // Without some changes, what the user names may be missing.
+        // Only a run without some changes may lack what the user names.
         if !built.began && self.spec.choice.end_state() == Some(EndState::AllOn) && has_missing_name(&self.project) {
             let error = built.to_error();
             return Err(RunError::Unusable(format!(
-                "cargo refuses the command line, because with every change enabled a package or a target that it names does \
-                 not exist: {error}"
+                "correct the name of the package or the target: with every change enabled, cargo does not find it: {error}"
             )));
         }
         let cause = Cause::of_messages(&built.messages);

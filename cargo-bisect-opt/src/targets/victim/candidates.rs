@@ -90,7 +90,7 @@ impl Candidates {
         let Self { failing, unexplained, .. } = self;
         SuiteError::Nothing(match (failing.as_slice(), unexplained) {
             ([], None) => {
-                "all tests pass. If you know a test that fails sometimes, or alone, name it: `cargo bisect-opt test --victim \
+                "all tests pass. If a test fails only sometimes, or only if it runs alone, name it: `cargo bisect-opt test --victim \
                  NAME`"
                     .to_owned()
             }

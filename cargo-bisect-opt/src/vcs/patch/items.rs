@@ -124,7 +124,7 @@ impl Items {
     }
 }
 
-/// Returns a short name of a type: the last one of its path, if it has one.
+/// Returns a short name of a type: the last name of its path, or `[T]` for slices and arrays.
 fn type_name(of: &syn::Type) -> String {
     match of {
         syn::Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(),
