@@ -75,7 +75,7 @@ impl Mirror {
             let shared = common(&self.original, path);
             let name = path.strip_prefix(&shared).ok()?.components().next()?;
             let target = shared.join(name);
-            // What is in the original is in the copy.
+            // The copy has all directories of the original, so these need no link.
             let is_beside = !target.starts_with(&self.original);
             is_beside.then_some((target.strip_prefix(&self.base).ok()?.to_owned(), target))
         };

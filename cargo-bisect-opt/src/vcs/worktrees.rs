@@ -53,9 +53,7 @@ pub(crate) enum WorktreeError {
 /// The worktrees of one search.
 #[derive(Debug)]
 pub(crate) struct Worktrees {
-    /// The top directory of the user's work tree.
-    repository: PathBuf,
-    /// The places of worktrees in the directories of slots.
+    /// The user's work tree, and the places of worktrees in the directories of slots.
     mirror: Mirror,
     /// The directory that holds them; none after their removal.
     home: Option<OwnedDir>,
@@ -76,8 +74,8 @@ pub(crate) enum Checkout {
 
 impl Worktrees {
     /// Prepares worktrees of the repository with this work tree. They get the lock file of the user's `directory`, if
-    /// git ignores it. Relative paths lead from them to the directories `outside`. Removes the
-    /// worktrees of killed searches.
+    /// git ignores it. Relative paths lead from them to the directories `outside`. Removes the worktrees of killed
+    /// searches.
     ///
     /// # Errors
     /// If no directory for them can be made, or git cannot be started.
@@ -89,15 +87,14 @@ impl Worktrees {
             .and_then(|parent| OwnedDir::new_in(&parent, PREFIX))
             .map_err(|error| WorktreeError::Directory { parent, error })?;
         let mirror = Mirror::new(repository, repository, outside);
-        let worktrees =
-            Self { repository: repository.to_owned(), mirror, home: Some(home), lock_file, slots: Mutex::default() };
+        let worktrees = Self { mirror, home: Some(home), lock_file, slots: Mutex::default() };
         worktrees.sweep()?;
         Ok(worktrees)
     }
 
     /// Returns the top directory of the user's work tree.
     pub(crate) fn repository(&self) -> &Path {
-        &self.repository
+        self.mirror.original()
     }
 
     /// Moves the worktree of a slot to a commit, and deletes files that the commit neither has nor ignores. A slot is
@@ -114,7 +111,7 @@ impl Worktrees {
                 self.surround(slot).map_err(|error| WorktreeError::Surroundings { tree: tree.clone(), error })?;
                 let name = tree.to_string_lossy();
                 let add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", "--lock", &name, commit];
-                let added = query::call(&self.repository, &add)?;
+                let added = query::call(self.repository(), &add)?;
                 if added.failure.is_some() {
                     return Err(WorktreeError::Add(added.message));
                 }
@@ -139,7 +136,7 @@ impl Worktrees {
     /// # Errors
     /// If git cannot be started.
     pub(super) fn completed(&self, tree: PathBuf) -> Result<Checkout, WorktreeError> {
-        if let Some(why) = submodules::check_out(&self.repository, &tree)? {
+        if let Some(why) = submodules::check_out(self.repository(), &tree)? {
             return Ok(Checkout::Failed(why));
         }
         let written = self.lock_file.as_ref().map_or(Ok(Ok(())), |file| file.write(&tree))?;
@@ -164,7 +161,7 @@ impl Worktrees {
         format!(
             "top={} && {tree} && trap '{remove}' EXIT && git -C \"$top\" worktree add -q --detach \"$tree\" {commit} && \
              cd \"$tree\"",
-            shell::quote(&self.repository)
+            shell::quote(self.repository())
         )
     }
 
@@ -195,7 +192,7 @@ impl Worktrees {
 
     /// Removes the worktrees of searches that were killed.
     fn sweep(&self) -> Result<(), WorktreeError> {
-        let listed = query::call(&self.repository, &["worktree", "list", "--porcelain"])?;
+        let listed = query::call(self.repository(), &["worktree", "list", "--porcelain"])?;
         for line in listed.output.split(|&byte| byte == b'\n') {
             let Some(tree) = line.strip_prefix(b"worktree ").map(diff::to_path) else { continue };
             let is_ours = |path: &&Path| {
@@ -215,7 +212,7 @@ impl Worktrees {
         // Twice: it is locked.
         let remove = ["worktree", "remove", "--force", "--force", &tree.to_string_lossy()];
         // If that fails, the next search tries again.
-        query::call(&self.repository, &remove)?;
+        query::call(self.repository(), &remove)?;
         Ok(())
     }
 }

@@ -87,8 +87,7 @@ impl NoisyState {
         self
     }
 
-    /// Takes the result of a run of any trial, from this search or another. `by_coin`: see
-    /// [`Run::by_coin`].
+    /// Takes the result of a run of any trial, from this search or another. `by_coin`: see [`Run::by_coin`].
     pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation, by_coin: bool) {
         if self.verdict.is_some() {
             return;
