@@ -47,6 +47,13 @@ fn runs_in_step_with_a_leftover_file_accuse_nobody() {
 }
 
 #[test]
+fn a_change_that_spoils_the_next_two_runs_is_found() {
+    let row = rows().into_iter().find(|row| row.manner == Manner::SlowRecovery(2)).unwrap();
+    let missed: Vec<_> = (0..60).filter(|&seed| !row.search(seed, suspecting()).is_right).collect();
+    assert!(missed.len() <= 1, "seeds {missed:?}");
+}
+
+#[test]
 fn a_deadline_needs_both_changes_where_text_costs_time() {
     let row = rows().into_iter().find(|row| row.manner == Manner::Deadline).unwrap();
     assert!((0..20).all(|seed| row.search(seed, suspecting()).is_right));

@@ -101,8 +101,8 @@ impl NoisySearch {
         let next = NextQuestion { state: &self.state, trials: &self.trials, wants_recheck: self.wants_recheck };
         match next.ask() {
             Ok(ask) => {
-                if let Some(Toss { set, .. }) = &ask.toss {
-                    self.state.proofs.begin(set);
+                if let Some(toss) = &ask.toss {
+                    self.state.proofs.begin(toss);
                 }
                 return Some(ask);
             }
@@ -116,7 +116,7 @@ impl NoisySearch {
     /// of a proof.
     pub(super) fn begin(&mut self, trial: Trial, toss: Option<&Toss>) {
         self.wants_recheck = false;
-        let side = toss.and_then(|Toss { set, side }| Some((self.state.proofs.position(set)?, *side)));
+        let side = toss.and_then(|Toss { set, side }| Some((self.state.proofs.position(set.as_ref()?)?, *side)));
         self.trials.begin(trial, side);
     }
 

@@ -75,9 +75,24 @@ impl NextQuestion<'_> {
                     return self.confirm(narrowing, tested, toss).map_err(unresolved);
                 }
                 let tested = narrowing.point().next(&in_flight.collect::<Vec<_>>());
-                self.nearest(narrowing, tested).map(Ask::new).map_err(unresolved)
+                let toss = self.end_by_coin(narrowing, tested);
+                let tested = toss.as_ref().map_or(tested, |toss| match toss.side {
+                    Side::Suspect => CandidateSet::prefix(narrowing.candidates()),
+                    Side::Control => CandidateSet::prefix(0),
+                });
+                let (question, selection) = self.nearest(narrowing, tested).map_err(unresolved)?;
+                Ok(Ask { question, selection, toss })
             }
         }
+    }
+
+    /// Returns a coin toss between a run of all changes and a run of none, if the best question is one of them and it
+    /// may be that no change matters. In a fixed order, such runs may be in step with what runs leave behind.
+    fn end_by_coin(self, narrowing: &NoisyBracket, tested: CandidateSet) -> Option<Toss> {
+        let is_end = [0, narrowing.candidates()].map(CandidateSet::prefix).contains(&tested);
+        let may_be_nothing =
+            narrowing.is_first() && narrowing.point().probability_of_nothing() >= tuning::STAND_OUT_NOTHING;
+        (is_end && may_be_nothing).then(|| Toss { set: None, side: self.state.proofs.next_side() })
     }
 
     /// Returns the next prefix to run while both ends are in flight and no change is known: 1/2, 1/4, 3/4, 1/8, … of all
@@ -106,7 +121,7 @@ impl NextQuestion<'_> {
         if let Some(reason) = self.final_refusal(&selection) {
             return Err(reason);
         }
-        let toss = Some(Toss { set: minimizing.set().to_vec(), side });
+        let toss = Some(Toss { set: Some(minimizing.set().to_vec()), side });
         Ok(Ask { question: Question::FoundAlone, selection, toss })
     }
 
@@ -117,10 +132,10 @@ impl NextQuestion<'_> {
         let nothing = (Question::Baseline, self.state.direction.mode().nothing());
         let has_passed =
             |set: &[Rank]| self.state.failed_alone(set).is_some_and(|failed| self.state.passed_since(failed));
-        let control = toss.as_ref().filter(|toss| toss.side == Side::Control);
+        let control = toss.as_ref().filter(|toss| toss.side == Side::Control).and_then(|toss| toss.set.as_deref());
         let asked = narrowing.question(tested);
         // The target has to pass once without any change.
-        let is_replaced = control.is_some_and(|toss| !has_passed(&toss.set) || self.refusal(&asked.1).is_some());
+        let is_replaced = control.is_some_and(|set| !has_passed(set) || self.refusal(&asked.1).is_some());
         let asked = if is_replaced { nothing } else { asked };
         if let Some(reason) = self.final_refusal(&asked.1) {
             return Err(reason);
@@ -151,7 +166,7 @@ impl NextQuestion<'_> {
             Side::Suspect => CandidateSet::alone(candidate.index),
             Side::Control => CandidateSet::prefix(candidate.index),
         };
-        Some((tested, Some(Toss { set, side })))
+        Some((tested, Some(Toss { set: Some(set), side })))
     }
 
     /// Returns the question about these candidates, or the nearest one that is not refused.

@@ -21,10 +21,12 @@ pub(super) enum Side {
     Control,
 }
 
-/// A coin toss between a run of a set and a run of its control, in a proof or where the set is minimized.
+/// A coin toss between a run of a set and a run of its control, in a proof or where the set is minimized; or between a
+/// run of all changes and a run of none.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Toss {
-    pub(super) set: Vec<Rank>,
+    /// The set; `None` for all changes.
+    pub(super) set: Option<Vec<Rank>>,
     pub(super) side: Side,
 }
 
@@ -45,10 +47,12 @@ impl Proofs {
         if self.rng.peek() { Side::Suspect } else { Side::Control }
     }
 
-    /// Uses up the toss that [`next_side`](Self::next_side) returns. Begins the proof of this set if necessary.
-    pub(super) fn begin(&mut self, set: &[Rank]) {
+    /// Uses up the toss that [`next_side`](Self::next_side) returns. Begins the proof of its set if necessary.
+    pub(super) fn begin(&mut self, toss: &Toss) {
         self.rng.coin();
-        if self.position(set).is_none() {
+        if let Some(set) = &toss.set
+            && self.position(set).is_none()
+        {
             self.proofs.push(Proof::new(set));
         }
     }
