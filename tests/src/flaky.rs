@@ -24,21 +24,13 @@ impl Rates {
     /// binary asymmetric channel.
     #[must_use]
     pub fn capacity(self) -> f64 {
-        self.information(self.best_share())
-    }
-
-    /// Returns the share of runs with the culprit for which a run says most.
-    #[must_use]
-    pub fn best_share(self) -> f64 {
-        let shares = (0..=10_000).map(|share| f64::from(share) / 1e4);
-        shares.max_by(|&a, &b| self.information(a).total_cmp(&self.information(b))).expect("there are shares")
+        (0..=10_000).map(|share| self.information(f64::from(share) / 1e4)).fold(0.0, f64::max)
     }
 
     /// Returns the mutual information, in bits, of a run's outcome and whether the run includes the culprit, if this share
     /// of the runs includes it.
     #[must_use]
     pub fn information(self, share: f64) -> f64 {
-        let entropy = |p: f64| -> f64 { [p, 1.0 - p].iter().filter(|&&p| p > 0.0).map(|p| -p * p.log2()).sum() };
         entropy(share * self.with + (1.0 - share) * self.without)
             - share * entropy(self.with)
             - (1.0 - share) * entropy(self.without)
@@ -53,6 +45,12 @@ impl Rates {
         };
         divergence(self.with, self.without).max(divergence(self.without, self.with))
     }
+}
+
+/// Returns the entropy, in bits, of an event with this probability.
+#[must_use]
+pub fn entropy(probability: f64) -> f64 {
+    [probability, 1.0 - probability].iter().filter(|&&p| p > 0.0).map(|p| -p * p.log2()).sum()
 }
 
 /// `SplitMix64`: the same numbers from the same seed, everywhere.

@@ -15,7 +15,6 @@ pub mod foreign;
 pub mod go_peer;
 pub mod harness;
 pub mod process_tree;
-pub mod redundancy;
 pub mod release_cases;
 pub mod repository;
 pub mod rounds;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bisect_core::search::{Options, Rank, Verdict};
-use bisect_tests::flaky::{self, FlakyTarget, Rates};
+use bisect_tests::flaky::{self, FlakyTarget, Rates, entropy};
 
 /// The failure rates with a culprit, and without.
 pub(crate) const RATES: [Rates; 6] =
@@ -57,6 +57,13 @@ pub(crate) fn thousands(number: u32) -> String {
 /// 1 / `wrong`, over the capacity of one run in bits.
 pub(crate) fn least_runs(changes: &Changes, rates: Rates, wrong: f64) -> f64 {
     (f64::from(changes.count).log2() - wrong.log2()) / rates.capacity()
+}
+
+/// Returns a number of runs below the mean of every search that keeps two promises: with this probability it names the
+/// right change, and with probability `innocent` at most it names one if none matters, whatever the rate of failures. See
+/// the text of the table for the proof.
+pub(crate) fn least_until_named(changes: &Changes, rates: Rates, right: f64, innocent: f64) -> f64 {
+    (right * (f64::from(changes.count).log2() - innocent.log2()) - entropy(right)) / rates.capacity()
 }
 
 /// Returns a figure as a cell, marked if it is beyond its bound.
