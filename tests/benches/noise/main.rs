@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         holds &= is_kept & bayesect::bayesect(&changes, &rows, seeds);
     }
     if is_wanted("known") {
-        limits::known_rates(&changes, few_seeds);
+        limits::known_rates(&changes, seeds);
     }
     if is_wanted("rounds") {
         limits::rounds(&changes[0], few_seeds);

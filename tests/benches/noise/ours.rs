@@ -16,24 +16,26 @@ const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
 
 /// A text about the column *least*: the proof, and what follows for the column *Burnashev*.
 const ABOUT_LEAST: &str = "
-*least* is a limit for every search that keeps two promises of `--confidence 0.99`: it names the
-right change with a probability of at least r = 0.99, and if no change matters, it names one with a
-probability of at most a = 0.001, whatever the rate of failures. (`trust` checks the second promise.)
+*least* is a limit for each search that keeps two promises of `--confidence 0.99`. It names the
+right change with a probability of at least r = 0.99. If no change matters, it names one with a
+probability of at most a = 0.001, whatever the rate of failures is (bench `trust`). All N changes
+are equally likely, and runs are independent.
 
 Proof. Let D be the Kullback-Leibler divergence between the outcomes at two rates. There is a rate q
-with D(p1, q) = D(p0, q) = C. Compare two targets. In the first, change x matters. In the second, none
-does, and each run fails with probability q. Consider the log-likelihood ratio of all outcomes of a
-search between both targets. If x matters, each run increases it by C bits in the mean, whatever set
-is run. So after a mean of n runs, its mean is n C (Wald's identity). Whether x is named depends on
-the outcomes only, so n C is at least the divergence of this event between both targets. That is at
-least r log2(1/a_x) - h(r), where a_x is the probability that x is named although none matters, and h
-is the binary entropy. The a_x of the N changes add up to at most a, so in the mean over all x,
-log2(1/a_x) is at least log2(N/a). Hence the mean of n is at least (r log2(N/a) - h(r)) / C.
+between p0 and p1 with D(p1, q) = D(p0, q) = C. Compare two targets. In the first, change x matters.
+In the second, none does, and each run fails with probability q. The evidence is log2 of the
+probability of all outcomes with the first target, divided by that with the second. If x matters,
+each run adds C bits in the mean, whichever changes it enables. So n runs in the mean yield n C bits
+(Wald's identity). The answer depends on the outcomes, and on coins that ignore the target. So n C
+is at least what the answer alone gives: r log2(1/a_x) - h(r). Here a_x is the probability that x is
+the first change to be named although none matters, and h is the binary entropy. Only one change is
+named first, so the a_x of all changes add up to at most a. Then log2(1/a_x) is at least log2(N/a)
+in the mean over all x. Hence n is at least (r log2(N/a) - h(r)) / C in the mean over all x.
 
-If the rates are known, as for Burnashev, the second target is impossible: a run of all changes does
-not fail at rate q. Then runs at C1 bits suffice for the proof; with unknown rates they yield C bits.
-*least* is 1.45 to 1.97 times *Burnashev*. So no search that keeps both promises names a change within
-1.4 times *Burnashev*. *searched* can be less, because neither promise is kept before the confirmation.";
+Burnashev's searches need not exclude the second target. The second promise demands it, and each run
+yields only C bits for that. In these rows, *least* is 1.45 to 1.97 times *Burnashev*. So here no
+search that keeps both promises names a change within 1.4 times *Burnashev*. *searched* may be less:
+it omits the confirmation, whose runs add evidence.";
 
 /// Returns the options of a search that expects noise with a confidence, or only suspects it.
 fn asking(confidence: Option<f64>) -> Options {
@@ -76,19 +78,19 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
     let few = seeds.div_ceil(5);
     println!("\n### One culprit\n");
     println!(
-        "Searches for one change that makes a target fail with probability p1 instead of p0; both are\n\
-         unknown to them. *right*: exactly that change is named. *searched*: mean runs before the\n\
-         confirmation, with the first runs of everything and of nothing. The confirmation is the last runs:\n\
-         each is of exactly the culprit's changes, of all changes before it, of all others or of none. A\n\
-         figure above 1.25 · (log2 N + log2 1/δ) / C is marked. *p95*: 95% of the searches take at most\n\
-         that. *Burnashev*: log2 N / C + log2 1/δ / C1, the fewest runs where the rates are known and the\n\
-         outcomes follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger\n\
-         of both Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 − δ the confidence\n\
-         asked for. *coin*: the fewest runs that prove, whatever else the outcomes follow, that the change\n\
-         matters, with an error of 0.1%: log2 1,000 divided by the bits that a run's outcome says about the\n\
-         coin toss that selected it. *named*: all runs until the change is named. *least*: the fewest runs\n\
-         until then; see below. *done*: all runs, until it is sure, too, that there is nothing else.\n\
-         Confidence 0.99; {seeds} seeds, {few} of 65,536 changes.\n"
+        "Searches for one change that makes a target fail with probability p1 instead of p0; both are unknown\n\
+         to them. *right*: exactly that change is named. *searched*: mean runs before the confirmation, with\n\
+         the first runs of everything and of nothing. The confirmation is the last runs: each is of exactly\n\
+         the culprit's changes, of all changes before it, of all others or of none. A figure above 1.25 ·\n\
+         (log2 N + log2 1/δ) / C is marked. *p95*: 95% of the searches take at most that. *Burnashev*: log2 N\n\
+         / C + log2 1/δ / C1, the fewest runs, in the first order, where the rates are known and the outcomes\n\
+         follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger of both\n\
+         Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 − δ the confidence asked for.\n\
+         *coin*: the fewest runs that prove, whatever else the outcomes follow, that the change matters, with\n\
+         an error of 0.1%: log2 1,000 divided by the bits that a run's outcome says about the coin toss that\n\
+         selected it. *named*: all runs until the change is named. *least*: a lower limit for that; see\n\
+         below. *done*: all runs, until it is sure, too, that there is nothing else. Confidence 0.99; {seeds}\n\
+         seeds, {few} of 65,536 changes.\n"
     );
     println!(
         "| changes | p1, p0 | right | searched | p95 | Burnashev | ÷ | confirmation | coin | ÷ | named | least | ÷ | done |\n\
