@@ -69,8 +69,9 @@ pub(super) const CONFIDENCE_EXPONENT: f64 = 1.45;
 /// Decided by: `change_point`.
 pub(super) const STAND_OUT_SHARE: f64 = 0.5;
 
-/// A probability: from this value on, the hypothesis that no candidate matters stands out, and is tested by runs of all candidates and of
-/// none. Decided by: `noise`, the rows of noise only.
+/// A probability: from this value on, the hypothesis that no candidate matters stands out. It is tested by runs of all
+/// candidates and of none, between which a coin chooses in the first search. Decided by: `noise`, the rows of noise
+/// only; `trust`, the rows of spoiled runs.
 pub(super) const STAND_OUT_NOTHING: f64 = 0.4;
 
 /// A ratio of evidence per cost: a run without the candidate that stands out is chosen only if its evidence per cost

@@ -59,9 +59,8 @@ pub(crate) fn least_runs(changes: &Changes, rates: Rates, wrong: f64) -> f64 {
     (f64::from(changes.count).log2() - wrong.log2()) / rates.capacity()
 }
 
-/// Returns a number of runs below the mean of every search that keeps two promises: with this probability it names the
-/// right change, and with probability `innocent` at most it names one if none matters, whatever the rate of failures. See
-/// the text of the table for the proof.
+/// Returns a lower limit for the mean runs of a search that names the right change with probability `right`, and any
+/// change with at most `innocent` if none matters. The text of the table has the proof.
 pub(crate) fn least_until_named(changes: &Changes, rates: Rates, right: f64, innocent: f64) -> f64 {
     (right * (f64::from(changes.count).log2() - innocent.log2()) - entropy(right)) / rates.capacity()
 }

@@ -75,24 +75,28 @@ impl NextQuestion<'_> {
                     return self.confirm(narrowing, tested, toss).map_err(unresolved);
                 }
                 let tested = narrowing.point().next(&in_flight.collect::<Vec<_>>());
-                let toss = self.end_by_coin(narrowing, tested);
-                let tested = toss.as_ref().map_or(tested, |toss| match toss.side {
-                    Side::Suspect => CandidateSet::prefix(narrowing.candidates()),
-                    Side::Control => CandidateSet::prefix(0),
-                });
+                let (tested, toss) = self.end_by_coin(narrowing, tested);
                 let (question, selection) = self.nearest(narrowing, tested).map_err(unresolved)?;
                 Ok(Ask { question, selection, toss })
             }
         }
     }
 
-    /// Returns a coin toss between a run of all changes and a run of none, if the best question is one of them and it
-    /// may be that no change matters. In a fixed order, such runs may be in step with what runs leave behind.
-    fn end_by_coin(self, narrowing: &NoisyBracket, tested: CandidateSet) -> Option<Toss> {
-        let is_end = [0, narrowing.candidates()].map(CandidateSet::prefix).contains(&tested);
-        let may_be_nothing =
-            narrowing.is_first() && narrowing.point().probability_of_nothing() >= tuning::STAND_OUT_NOTHING;
-        (is_end && may_be_nothing).then(|| Toss { set: None, side: self.state.proofs.next_side() })
+    /// Returns the same question, or if it is one of both ends and it may be that no candidate matters, the end that a
+    /// coin selects. A fixed order can fall into step with effects of earlier runs. After the first culprit this matters
+    /// less: the search then only ends later.
+    fn end_by_coin(self, narrowing: &NoisyBracket, tested: CandidateSet) -> (CandidateSet, Option<Toss>) {
+        let [none, all] = [0, narrowing.candidates()].map(CandidateSet::prefix);
+        let may_be_nothing = narrowing.point().probability_of_nothing() >= tuning::STAND_OUT_NOTHING;
+        if !narrowing.is_first() || !may_be_nothing || ![none, all].contains(&tested) {
+            return (tested, None);
+        }
+        let side = self.state.proofs.next_side();
+        let end = match side {
+            Side::Suspect => all,
+            Side::Control => none,
+        };
+        (end, Some(Toss { set: None, side }))
     }
 
     /// Returns the next prefix to run while both ends are in flight and no change is known: 1/2, 1/4, 3/4, 1/8, … of all

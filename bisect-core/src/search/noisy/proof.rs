@@ -22,10 +22,10 @@ pub(super) enum Side {
 }
 
 /// A coin toss between a run of a set and a run of its control, in a proof or where the set is minimized; or between a
-/// run of all changes and a run of none.
+/// run of all candidates and a run of none.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Toss {
-    /// The set; `None` for all changes.
+    /// The set; `None` for all candidates.
     pub(super) set: Option<Vec<Rank>>,
     pub(super) side: Side,
 }
