@@ -11,7 +11,7 @@ use bisect_tests::{
 
 use crate::{
     commits, deps, deps_versions, diff, diff_of_cargo, features,
-    resume::{check, check_resumed, list, runs, with},
+    resume::{answer, check, check_resumed, list, runs, with},
     victim,
 };
 
@@ -145,6 +145,31 @@ fn hunks_of_a_crate() -> Search {
     let place = diff_of_cargo::shop();
     let command = place.command(&["test", "--diff"]);
     Search { command, out: place.scratch.dir().join("out"), place: Box::new(place) }
+}
+
+/// A repeated check would be recorded twice. The answer shows the hunk that the culprit needs, which a run has decided.
+#[test]
+fn checks_of_hunks_are_not_repeated() {
+    let place = diff_of_cargo::shop();
+    let command = place.command(&["test", "--diff", "--seed=5"]);
+    let checks = || fs::read_to_string(place.scratch.dir().join("out/checks.jsonl")).unwrap();
+    let sorted = |checks: String| {
+        let mut lines: Vec<_> = checks.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let whole = run(&mut with(&command, "--quiet"));
+    let of_whole = sorted(checks());
+    let limited = run(&mut with(&command, "--max-runs=3")).expect_status(5);
+    let before = checks();
+    assert!(!before.is_empty(), "{limited}");
+    for _ in 0..2 {
+        let resumed = run(&mut with(&command, "--resume"));
+        let after = checks();
+        assert!(after.starts_with(&before), "{before}\n{after}");
+        assert_eq!(sorted(after), of_whole, "{resumed}");
+        assert_eq!(answer(&resumed), answer(&whole), "{resumed}");
+    }
 }
 
 fn updates() -> Search {

@@ -10,6 +10,7 @@ mod changes;
 mod checks;
 mod compiler;
 mod complaint;
+mod findings;
 mod hunk_lines;
 mod hunk_text;
 mod inside;
@@ -25,7 +26,6 @@ use std::{
     ffi::OsStr,
     io,
     path::{Path, PathBuf},
-    sync::Mutex,
 };
 
 use bisect_core::{
@@ -34,10 +34,10 @@ use bisect_core::{
 };
 
 use self::{
-    beside::KnownBeside,
     changes::Changes,
     checks::{CheckLimit, MAX_CHECKS, MAX_CHECKS_WITHIN},
     compiler::Compiler,
+    findings::Findings,
     slot_check::SlotCheck,
     ties::Ties,
     words::{PartSet, PartWords},
@@ -100,8 +100,7 @@ struct Diff {
     changes: Changes,
     /// The compiler that decides which hunks compile together; `None`: a build is the target, or there is no project.
     compiler: Option<Compiler>,
-    /// The hunks that were enabled or disabled beside the ones asked for, so that the rest compiles.
-    beside: Mutex<KnownBeside>,
+    findings: Findings,
     /// True if cargo builds in the work tree; false if a command is started there.
     builds: bool,
     /// Shows lines about checks, which may take long.
@@ -139,7 +138,7 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
         overlays,
         changes: Changes::default(),
         compiler,
-        beside: Mutex::default(),
+        findings: Findings::default(),
         builds,
         show: target.show,
     };
@@ -227,6 +226,10 @@ impl Axis for Diff {
 
     fn order(&self) -> Order {
         Order::Given
+    }
+
+    fn keep_in(&self, file: &Path) -> io::Result<()> {
+        if self.compiler.is_some() { self.findings.keep_in(file) } else { Ok(()) }
     }
 
     fn find_changes(&self) -> Result<(), RunError> {

@@ -97,6 +97,15 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Reads results of checks outside runs from a file, which an interrupted search has made, and adds those of this
+    /// search. Called before the first run.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    fn keep_in(&self, _file: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Finds the changes, for an axis where this takes long. Called after runs at the end states, once they
     /// have shown that the target fails with every change and passes with none. Until then, runs need not report changes.
     ///

@@ -10,7 +10,6 @@ use std::{
     collections::VecDeque,
     fs::File,
     io,
-    io::Write as _,
     path::Path,
     time::{Duration, Instant},
 };
@@ -19,7 +18,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::target::Runner;
-use crate::output::events::in_milliseconds;
+use crate::output::{events::in_milliseconds, json_lines};
 use crate::run::{repetition::Repetition, spec::RunSpec};
 
 /// A journal that runs are read from and written to.
@@ -129,16 +128,8 @@ impl Journal {
     /// # Errors
     /// If the file cannot be read or written.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let text = fs_err::read(path)?;
-        let (mut earlier, mut at) = (VecDeque::new(), 0);
-        for line in text.split_inclusive(|&byte| byte == b'\n') {
-            let Some(Ok(entry)) = line.strip_suffix(b"\n").map(serde_json::from_slice::<JournalEntry>) else { break };
-            earlier.push_back((at, entry));
-            at += line.len() as u64;
-        }
-        let file = File::options().append(true).open(path)?;
-        file.set_len(at)?;
-        Ok(Self(RefCell::new(State { file: Some(file), earlier, ..State::default() })))
+        let (file, earlier) = json_lines::open(path)?;
+        Ok(Self(RefCell::new(State { file: Some(file), earlier: earlier.into(), ..State::default() })))
     }
 
     /// Returns the time that the command has taken. A continued command goes on from the time of its recorded runs.
@@ -272,11 +263,8 @@ impl State {
             shown: shown.map(to_raw_value).transpose()?,
             knowledge: knowledge.clone().map(RawValue::from_string).transpose()?,
         };
-        let mut line = serde_json::to_vec(&entry)?;
-        line.push(b'\n');
-        let Some(file) = &mut self.file else { return Ok(()) };
-        // With one write, a kill leaves no half line.
-        file.write_all(&line)?;
+        let Some(file) = &self.file else { return Ok(()) };
+        json_lines::add(file, &entry)?;
         if knowledge.is_some() {
             self.knowledge = knowledge;
         }

@@ -133,6 +133,15 @@ pub(crate) trait Target: Judge {
     /// Returns the directory that paths in reports are relative to. Source files below it are the user's own code.
     fn root(&self) -> &Path;
 
+    /// Reads results of checks outside runs from a file, which an interrupted search has made, and adds those of this
+    /// search.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    fn keep_in(&self, _file: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Returns the name of the axis and the words for its changes.
     fn terms(&self) -> Terms;
 

@@ -16,6 +16,7 @@ pub(crate) mod formatted;
 pub(crate) mod groups;
 mod headline;
 pub(crate) mod json;
+pub(crate) mod json_lines;
 mod last_change;
 pub(crate) mod listeners;
 pub(crate) mod live;

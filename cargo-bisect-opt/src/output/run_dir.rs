@@ -9,6 +9,7 @@
 //! culprit-1.patch   culprit 1 as a patch, if it is an edit of source files; culprit-1-undo.patch undoes it
 //! conditions.json   what must be the same to continue the search
 //! journal.jsonl     the ends of runs, to continue the search
+//! checks.jsonl      which hunks compile together, to continue the search
 //! trials.jsonl      one line a trial
 //! result.json       the answer; written whole, then renamed
 //! .gitignore        keeps all of these files out of commits
@@ -37,6 +38,7 @@ const REPORTS: &str = "reports";
 const INPUTS: &str = "inputs";
 const CONDITIONS: &str = "conditions.json";
 const JOURNAL: &str = "journal.jsonl";
+const CHECKS: &str = "checks.jsonl";
 const TRIALS: &str = "trials.jsonl";
 const RESULT: &str = "result.json";
 /// The prefix of the names of files that are not completely written yet.
@@ -170,6 +172,11 @@ impl RunDir {
     /// Returns the path of the journal.
     pub(crate) fn journal(&self) -> PathBuf {
         self.path.join(JOURNAL)
+    }
+
+    /// Returns the path of the results of checks outside runs.
+    pub(crate) fn checks(&self) -> PathBuf {
+        self.path.join(CHECKS)
     }
 
     /// Writes the conditions of the search.
@@ -355,7 +362,7 @@ fn lock(dir: &Path) -> Result<File, RunDirError> {
 fn empty(dir: &Path) -> io::Result<()> {
     let is_patch = |name: &str| name.starts_with("culprit-") && name.strip_suffix(".patch").is_some();
     remove_files(dir, |name| {
-        [TRIALS, RESULT, CONDITIONS, JOURNAL].contains(&name) || name.starts_with(UNFINISHED) || is_patch(name)
+        [TRIALS, RESULT, CONDITIONS, JOURNAL, CHECKS].contains(&name) || name.starts_with(UNFINISHED) || is_patch(name)
     })?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
     remove_files(&dir.join(REPORTS), is_number)?;

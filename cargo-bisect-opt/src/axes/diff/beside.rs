@@ -1,9 +1,6 @@
 //! Parts that are enabled or disabled beside those that a run asks for, so that the selection compiles.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::PoisonError,
-};
+use std::collections::BTreeSet;
 
 use super::{
     Diff,
@@ -23,10 +20,6 @@ use crate::{
 
 /// The maximum number of builds to find the least set of parts beside others.
 const MAX_CHECKS_BESIDE: usize = 60;
-
-/// The additional parts found so far, by the parts that a run asks for. The flag of the key is true for enabled parts,
-/// and false for disabled ones.
-pub(super) type KnownBeside = BTreeMap<(bool, PartSet), PartSet>;
 
 impl Diff {
     /// Returns the parts that a run enables.
@@ -62,9 +55,7 @@ impl Diff {
         limit: &PartSet,
         check: &mut SlotCheck<'_>,
     ) -> Result<PartSet, RunError> {
-        let key = (is_enabled, parts.clone());
-        let known = self.beside.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(beside) = known {
+        if let Some(beside) = self.findings.beside(is_enabled, parts) {
             return Ok(beside);
         }
         let all = self.ties().all_parts();
@@ -101,14 +92,13 @@ impl Diff {
             // If the errors did not help, most of these changes, and of their files, are not needed.
             beside_of(&necessary_of_groups(&files, MAX_CHECKS_BESIDE, &mut |changes| compiles(&beside_of(changes)))?)
         };
-        self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());
+        self.findings.add_beside(is_enabled, parts, beside.clone());
         Ok(beside)
     }
 
     /// Returns the parts that a run enabled (or disabled) beside these; none if no run has.
     pub(super) fn known_beside(&self, is_enabled: bool, parts: &PartSet) -> PartSet {
-        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.get(&(is_enabled, parts.clone())).cloned().unwrap_or_default()
+        self.findings.beside(is_enabled, parts).unwrap_or_default()
     }
 
     /// Returns the parts of the changes that a choice enables.

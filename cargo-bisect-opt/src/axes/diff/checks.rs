@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{complaint::Complaint, words::PartSet};
 use crate::axes::option_axis::Show;
 
@@ -13,7 +15,8 @@ pub(super) const MAX_CHECKS: usize = 300;
 pub(super) const MAX_CHECKS_WITHIN: usize = 60;
 
 /// The answer of the compiler about a set of parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Checked {
     /// The selection compiles.
     Compiles,

@@ -1,12 +1,11 @@
 //! The compiler's answer about a selection of parts, from `cargo check` in the work tree of a slot.
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
-use super::{checks::Checked, complaint::Complaint, words::PartSet};
+use super::{checks::Checked, complaint::Complaint};
 use crate::{
     cargo::{self, BuildOutput, BuildOverrides, CargoError, IfMissing, Project},
     process::{Ending, interrupt::Interrupt, scratch_dir::ScratchDir},
@@ -14,13 +13,11 @@ use crate::{
 };
 
 /// The project of the search, checked in work trees.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Compiler {
     /// The project, with target directories for this search.
     project: Arc<Project>,
     interrupt: Interrupt,
-    /// The answers so far.
-    known: Mutex<BTreeMap<PartSet, Checked>>,
 }
 
 impl Compiler {
@@ -30,32 +27,16 @@ impl Compiler {
     /// If the project cannot be read, or there can be no target directory.
     pub(super) fn new(project: &Project, interrupt: &Interrupt) -> Result<Self, CargoError> {
         let project = Arc::new(cargo::for_check(project, project.scratch()?)?);
-        Ok(Self { project, interrupt: interrupt.clone(), known: Mutex::default() })
+        Ok(Self { project, interrupt: interrupt.clone() })
     }
 
-    /// Returns a compiler of the same project that has no answers, for another patch.
-    pub(super) fn renewed(&self) -> Self {
-        Self { project: Arc::clone(&self.project), interrupt: self.interrupt.clone(), known: Mutex::default() }
-    }
-
-    /// Returns the answer about a set that was checked before.
-    pub(super) fn known(&self, parts: &PartSet) -> Option<Checked> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(parts).cloned()
-    }
-
-    /// Checks the work tree of a slot, which holds these parts. `top` is the top directory of the tree, and `directory`
-    /// the one in it that corresponds to the user's.
+    /// Checks the work tree of a slot. `top` is the top directory of the tree, and `directory` the one in it that
+    /// corresponds to the user's.
     ///
     /// # Errors
     /// If cargo cannot be started, or is interrupted.
-    pub(super) fn check(
-        &self,
-        slot: usize,
-        parts: &PartSet,
-        top: &Path,
-        directory: &Path,
-    ) -> Result<Checked, RunError> {
-        let checked = match self.project.in_copy(directory) {
+    pub(super) fn check(&self, slot: usize, top: &Path, directory: &Path) -> Result<Checked, RunError> {
+        Ok(match self.project.in_copy(directory) {
             Err(error) => Checked::Fails(Complaint::of(format!("error: {error}").as_bytes())),
             Ok(project) => {
                 let scratch = ScratchDir::new()?;
@@ -84,9 +65,6 @@ impl Compiler {
                     Checked::Fails(complaint)
                 }
             }
-        };
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(parts.clone(), checked.clone());
-        Ok(checked)
+        })
     }
 }

@@ -3,11 +3,12 @@
 use std::{collections::BTreeSet, path::PathBuf, sync::LazyLock};
 
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 
 use super::words;
 
 /// The errors of a build.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Complaint {
     /// Files relative to the directory of the workspace, and lines from 0.
     pub(super) places: BTreeSet<(PathBuf, usize)>,

@@ -2,11 +2,8 @@
 //!
 //! The lines of parts that need the culprit are changes, too. The rest of the new version is enabled.
 
-use std::sync::Mutex;
-
 use super::{
     Diff,
-    beside::KnownBeside,
     changes::Changes,
     hunk_text::lines,
     words::{PartSet, PartWords},
@@ -45,8 +42,8 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
         words,
         patch,
         changes: Changes::default(),
-        compiler: whole.compiler.as_ref().map(super::Compiler::renewed),
-        beside: Mutex::new(KnownBeside::new()),
+        compiler: whole.compiler.clone(),
+        findings: whole.findings.within(left_out),
         builds: whole.builds,
         show: whole.show,
     };

@@ -20,15 +20,17 @@ impl Check for SlotCheck<'_> {
     type Error = RunError;
 
     fn check(&mut self, parts: &PartSet) -> Result<Checked, RunError> {
-        if let Some(known) = self.compiler.known(parts) {
+        if let Some(known) = self.diff.findings.checked(parts) {
             return Ok(known);
         }
-        match self.diff.set(self.slot, parts)? {
-            Checkout::Failed(_) => Ok(Checked::Fails(Complaint::default())),
+        let checked = match self.diff.set(self.slot, parts)? {
+            Checkout::Failed(_) => Checked::Fails(Complaint::default()),
             Checkout::Done(top) => {
                 let directory = top.join(&self.diff.trees.subdirectory);
-                self.compiler.check(self.slot, parts, &top, &directory)
+                self.compiler.check(self.slot, &top, &directory)?
             }
-        }
+        };
+        self.diff.findings.add_checked(parts, checked.clone());
+        Ok(checked)
     }
 }

@@ -221,6 +221,10 @@ impl Target for ProjectTarget {
         &self.root
     }
 
+    fn keep_in(&self, file: &Path) -> io::Result<()> {
+        self.runner.axis.keep_in(file)
+    }
+
     fn terms(&self) -> Terms {
         let terms = self.runner.axis.terms();
         let may_be_lost = self.runner.project.has_runner && self.runner.axis.is_reported_by_target();

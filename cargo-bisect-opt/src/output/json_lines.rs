@@ -1,0 +1,32 @@
+//! Files of JSON, one value a line, to which a search adds lines. A kill or a full disk may cut the last line short.
+
+use std::{fs::File, io, io::Write as _, path::Path};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Opens a file to add lines. Returns it with the values of its lines and their positions. A line that is not complete
+/// or not of this type is removed, and so are all after it.
+///
+/// # Errors
+/// If the file does not exist, or cannot be read or written.
+pub(crate) fn open<T: DeserializeOwned>(path: &Path) -> io::Result<(File, Vec<(u64, T)>)> {
+    let (mut values, mut at) = (Vec::new(), 0);
+    for line in fs_err::read(path)?.split_inclusive(|&byte| byte == b'\n') {
+        let Some(Ok(value)) = line.strip_suffix(b"\n").map(serde_json::from_slice) else { break };
+        values.push((at, value));
+        at += line.len() as u64;
+    }
+    let file = File::options().append(true).open(path)?;
+    file.set_len(at)?;
+    Ok((file, values))
+}
+
+/// Adds a line. With one write, a kill leaves no half line.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn add(mut file: &File, value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    file.write_all(&line)
+}
