@@ -54,6 +54,14 @@ fn a_change_that_spoils_the_next_two_runs_is_found() {
 }
 
 #[test]
+fn noise_is_not_taken_for_a_set_of_all_changes() {
+    let row = rows().into_iter().find(|row| row.name == "nothing, 0.05").unwrap();
+    let runs = (0..150).map(|seed| row.search(seed, suspecting()).runs);
+    let long: Vec<_> = runs.filter(|&runs| runs > 700).collect();
+    assert!(long.is_empty(), "{long:?}");
+}
+
+#[test]
 fn a_deadline_needs_both_changes_where_text_costs_time() {
     let row = rows().into_iter().find(|row| row.manner == Manner::Deadline).unwrap();
     assert!((0..20).all(|seed| row.search(seed, suspecting()).is_right));

@@ -70,9 +70,12 @@ pub(super) const CONFIDENCE_EXPONENT: f64 = 1.45;
 pub(super) const STAND_OUT_SHARE: f64 = 0.5;
 
 /// A probability: from this value on, the hypothesis that no candidate matters stands out. It is tested by runs of all
-/// candidates and of none, between which a coin chooses in the first search. Decided by: `noise`, the rows of noise
-/// only; `trust`, the rows of spoiled runs.
+/// candidates and of none. Decided by: `noise`, the rows of noise only.
 pub(super) const STAND_OUT_NOTHING: f64 = 0.4;
+
+/// A failure rate: above it, a coin chooses between these runs in the first search. Decided by: `trust`, the rows of
+/// spoiled runs; `noise`, the rows of noise only.
+pub(super) const COIN_FROM_RATE: f64 = 0.5;
 
 /// A ratio of evidence per cost: a run without the candidate that stands out is chosen only if its evidence per cost
 /// exceeds, by this factor, that of a run of the candidate alone, which users can repeat. Decided by: `noise` (runs of
@@ -238,6 +241,10 @@ pub(super) const MAX_CHECK_BATCH: usize = 4;
 
 /// Checks of a set of several changes as a whole; the others omit one change. Decided by: `trust`, the rows of pairs.
 pub(super) const CHECKS_OF_WHOLE_SET: usize = 3;
+
+/// Changes: a set from this size on is large, and its failing end is run again. Decided by: `noise`, the rows of noise
+/// only; `dense` (runs).
+pub(super) const LARGE_SET: usize = 8;
 
 /// Checks before the search reports that the changes make no difference. Decided by: `trust`.
 pub(super) const CHECKS_BEFORE_NO_DIFFERENCE: usize = 2;

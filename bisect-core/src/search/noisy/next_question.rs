@@ -83,12 +83,16 @@ impl NextQuestion<'_> {
     }
 
     /// Returns the same question, or if it is one of both ends and it may be that no candidate matters, the end that a
-    /// coin selects. A fixed order can fall into step with effects of earlier runs. After the first culprit this matters
-    /// less: the search then only ends later.
+    /// coin selects. A fixed order can fall into step with effects of earlier runs. Where most runs pass, a coin would
+    /// cost many runs, because runs of none then tell less. After the first culprit, the search would only end later.
     fn end_by_coin(self, narrowing: &NoisyBracket, tested: CandidateSet) -> (CandidateSet, Option<Toss>) {
         let [none, all] = [0, narrowing.candidates()].map(CandidateSet::prefix);
-        let may_be_nothing = narrowing.point().probability_of_nothing() >= tuning::STAND_OUT_NOTHING;
-        if !narrowing.is_first() || !may_be_nothing || ![none, all].contains(&tested) {
+        let point = narrowing.point();
+        let is_by_coin = narrowing.is_first()
+            && [none, all].contains(&tested)
+            && point.probability_of_nothing() >= tuning::STAND_OUT_NOTHING
+            && point.rate_if_nothing().mean > tuning::COIN_FROM_RATE;
+        if !is_by_coin {
             return (tested, None);
         }
         let side = self.state.proofs.next_side();

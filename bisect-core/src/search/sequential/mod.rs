@@ -58,6 +58,8 @@ pub(super) struct Sequential {
     history: Vec<Run>,
     /// Number of culprits for which checks were chosen.
     checked_culprits: usize,
+    /// Number of needed changes after which the failing end is run again.
+    recheck_at: usize,
     /// The only suspect when the wanted trials were chosen, if there was one.
     sole_suspect: Option<Rank>,
     /// The culprit whose checks were scheduled last.
@@ -76,6 +78,7 @@ impl Sequential {
             calibrated: None,
             history: Vec::new(),
             checked_culprits: 0,
+            recheck_at: tuning::LARGE_SET,
             sole_suspect: None,
             under_check: None,
             rng: SeededRng::new(options.seed),
@@ -188,7 +191,19 @@ impl Sequential {
             if asked.question == Question::AllOff {
                 self.calibrated = Some(self.procedure.clone());
             }
+            self.check_large_set(options);
             self.trials.end(|other, asked| other == trial || !lookahead::may_ask(&self.procedure, asked));
+        }
+    }
+
+    /// Schedules one more run of the end that failed, each time the number of changes that are needed together has
+    /// doubled. A flaky target that mostly passes looks like a large set: with each pass one more change seems needed,
+    /// and a search for all of them takes as many runs as there are changes.
+    fn check_large_set(&mut self, options: &Options) {
+        let needed = self.procedure.question().map_or(0, |asked| asked.selection.forced.len());
+        if checks::may_check(options) && needed >= self.recheck_at {
+            self.recheck_at = 2 * needed;
+            self.recheck_failing_end();
         }
     }
 
