@@ -4,7 +4,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::events::{Event, Sink};
+use super::{
+    events::{Event, Sink},
+    json_lines,
+};
 
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -48,9 +51,7 @@ impl<W: Write> Sink for Json<W> {
         {
             return Ok(());
         }
-        let mut line = serde_json::to_vec(&Line::new(event))?;
-        line.push(b'\n');
-        self.0.write_all(&line)?;
+        json_lines::add(&mut self.0, &Line::new(event))?;
         self.0.flush()
     }
 }

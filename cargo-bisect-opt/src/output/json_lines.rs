@@ -1,6 +1,10 @@
 //! Files of JSON, one value a line, to which a search adds lines. A kill or a full disk may cut the last line short.
 
-use std::{fs::File, io, io::Write as _, path::Path};
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -21,11 +25,11 @@ pub(crate) fn open<T: DeserializeOwned>(path: &Path) -> io::Result<(File, Vec<(u
     Ok((file, values))
 }
 
-/// Adds a line. With one write, a kill leaves no half line.
+/// Adds a line. With one write, neither a reader nor a kill finds half a line.
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn add(mut file: &File, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn add(mut file: impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     file.write_all(&line)

@@ -28,7 +28,10 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::run_dir_lock::{LOCK, pauses, take_lock};
+use super::{
+    json_lines,
+    run_dir_lock::{LOCK, pauses, take_lock},
+};
 
 /// The version of the layout and of the formats of the files.
 const FORMAT: u32 = 1;
@@ -256,11 +259,8 @@ impl RunDir {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn append_trial(&self, trial: &impl Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_vec(trial)?;
-        line.push(b'\n');
-        // With one write, a reader never sees half a line, not even after a crash.
         let before = self.trials.metadata()?.len();
-        (&self.trials).write_all(&line).inspect_err(|_| {
+        json_lines::add(&self.trials, trial).inspect_err(|_| {
             // On a full disk, the beginning of the line may have been written. If it cannot be removed, it stays: that
             // does less harm.
             let _ = self.trials.set_len(before);
