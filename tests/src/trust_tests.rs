@@ -8,9 +8,13 @@ fn suspecting() -> Options {
     Options { noise: Noise::Suspected(0.99), ..Options::default() }
 }
 
+fn named(name: &str) -> Row {
+    rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name:?}"))
+}
+
 /// Returns the number of searches of this row that name something innocent.
 fn innocents(name: &str, seeds: u64) -> usize {
-    let row = rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name:?}"));
+    let row = named(name);
     (0..seeds).filter(|&seed| row.search(seed, suspecting()).names_innocent).count()
 }
 
@@ -55,7 +59,7 @@ fn a_change_that_spoils_the_next_two_runs_is_found() {
 
 #[test]
 fn noise_is_not_taken_for_a_set_of_all_changes() {
-    let row = rows().into_iter().find(|row| row.name == "nothing, 0.05").unwrap();
+    let row = named("nothing, 0.05");
     let runs = (0..150).map(|seed| row.search(seed, suspecting()).runs);
     let long: Vec<_> = runs.filter(|&runs| runs > 700).collect();
     assert!(long.is_empty(), "{long:?}");
@@ -69,7 +73,7 @@ fn a_deadline_needs_both_changes_where_text_costs_time() {
 
 #[test]
 fn the_cycle_of_an_alternating_target_is_found() {
-    let row = rows().into_iter().find(|row| row.name == "cycle FPP").unwrap();
+    let row = named("cycle FPP");
     let ended: Vec<_> = (0..20).map(|seed| row.search(seed, suspecting())).collect();
     let is_cycle = |ended: &&Ended| matches!(&ended.verdict, Verdict::Inconsistent(Inconsistency::CarryOver(CarryOver::Cycle(cycle))) if cycle.len() == 3);
     assert!(

@@ -153,7 +153,7 @@ impl Lab<'_> {
     /// If an event cannot be emitted. A target that cannot be run, or an interruption, is an end, not an error.
     pub(crate) fn search<T: Target>(&mut self, target: &mut T) -> io::Result<Searched> {
         let begun = self.elapsed();
-        // Without the file, `--resume` repeats these checks. A full disk is reported where runs are recorded.
+        // Without the file, `--resume` repeats checks. A full disk is reported where runs are recorded.
         let _ = target.keep_in(&self.run_dir.checks());
         self.emit_start(target, self.jobs.get())?;
         let interrupt = self.interrupt;

@@ -14,6 +14,9 @@ const MOST_RUNS: usize = 3_000;
 /// The failure rates of targets that are only noise.
 const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
 
+/// The allowed probability that a change is named although it does not matter, with a confidence of 0.99.
+const INNOCENT: f64 = 0.001;
+
 /// A text about the column *least*: the proof, and what follows for the column *Burnashev*.
 const ABOUT_LEAST: &str = "
 *least* is a limit for each search that keeps two promises of `--confidence 0.99`. It names the
@@ -86,11 +89,11 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
          / C + log2 1/δ / C1, the fewest runs, in the first order, where the rates are known and the outcomes\n\
          follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger of both\n\
          Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 − δ the confidence asked for.\n\
-         *coin*: the fewest runs that prove, whatever else the outcomes follow, that the change matters, with\n\
-         an error of 0.1%: log2 1,000 divided by the bits that a run's outcome says about the coin toss that\n\
-         selected it. *named*: all runs until the change is named. *least*: a lower limit for that; see\n\
-         below. *done*: all runs, until it is sure, too, that there is nothing else. Confidence 0.99; {seeds}\n\
-         seeds, {few} of 65,536 changes.\n"
+         *coin*: the fewest runs that prove that the change matters, with an error of 0.1%, even if outcomes\n\
+         also depend on something else: log2 1,000 divided by the bits that a run's outcome says about the\n\
+         coin toss that selected it. *named*: all runs until the change is named. *least*: a lower limit for\n\
+         that; see below. *done*: all runs, until it is sure, too, that there is nothing else. Confidence\n\
+         0.99; {seeds} seeds, {few} of 65,536 changes.\n"
     );
     println!(
         "| changes | p1, p0 | right | searched | p95 | Burnashev | ÷ | confirmation | coin | ÷ | named | least | ÷ | done |\n\
@@ -109,8 +112,8 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
             let searched = one.runs();
             let limit = least_runs(changes, rates, 1.0) + (1.0 / (1.0 - one.claim)).log2() / rates.divergence();
             let named = one.samples.mean(|sample| sample.named);
-            let (confirmation, coin) = (named - searched, 1_000_f64.log2() / rates.information(0.5));
-            let least = least_until_named(changes, rates, one.claim, 0.001);
+            let (confirmation, coin) = (named - searched, -INNOCENT.log2() / rates.information(0.5));
+            let least = least_until_named(changes, rates, one.claim, INNOCENT);
             println!(
                 "{} {} | {} | {} | {limit:.1} | {:.2} | {confirmation:.1} | {coin:.1} | {:.2} | {named:.1} | {least:.1} | {:.2} | {:.1} |",
                 row(changes, rates),

@@ -200,8 +200,11 @@ impl Sequential {
     /// doubled. A flaky target that mostly passes looks like a large set: with each pass one more change seems needed,
     /// and a search for all of them takes as many runs as there are changes.
     fn check_large_set(&mut self, options: &Options) {
+        if !checks::may_check(options) {
+            return;
+        }
         let needed = self.procedure.question().map_or(0, |asked| asked.selection.forced.len());
-        if checks::may_check(options) && needed >= self.recheck_at {
+        if needed >= self.recheck_at {
             self.recheck_at = 2 * needed;
             self.recheck_failing_end();
         }
