@@ -234,6 +234,11 @@ pub(super) const CHECKS_BEFORE_FIRST: usize = 4;
 /// Runs before each further culprit of one change is named. Decided by: `trust`, `trials` (at most 3 runs more).
 pub(super) const CHECKS_BEFORE_FURTHER: usize = 3;
 
+/// Runs in flight beside the proof of the only suspect: if this number end as it predicts, no further checks are made. A
+/// target with random outcomes passes them with a probability of 2 to the power of minus this number. Decided by: `trust`
+/// with 16 runs in flight.
+pub(super) const SUFFICIENT_PREDICTED_RUNS: usize = 6;
+
 /// Checks are made in batches of the trials in flight, or of this number if that is smaller. One run of the last batch
 /// is left for the text of the culprit.
 /// Decided by: `trust` with several runs in flight.

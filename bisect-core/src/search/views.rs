@@ -208,6 +208,17 @@ impl<'a> ProgressView<'a> {
         }
     }
 
+    /// Returns the culprit that will be named if the runs in flight end as expected, while it is run alone. Only group
+    /// tests predict one, so several trials are in flight. Once [`Search::step`] returns [`Step::Wait`], a run that is
+    /// needed only for a confirmed culprit can use a free slot.
+    #[must_use]
+    pub fn expected_culprit(self) -> Option<Culprit> {
+        match &self.search.engine {
+            Engine::Sequential(sequential) => sequential::expected_culprit(sequential),
+            Engine::Noisy(_) | Engine::Suite(_) => None,
+        }
+    }
+
     /// Returns true if runs are only evidence by now and the search was not [split](Search::split).
     #[must_use]
     pub fn is_noisy(self) -> bool {

@@ -5,7 +5,9 @@ use std::{collections::BTreeSet, num::NonZeroUsize};
 use crate::simulator::change;
 use bisect_core::{
     Field,
-    search::{Culprit, Observation, Options, Outcome, Rank, Reason, Search, Selection, Step, Trial, TrialId, Verdict},
+    search::{
+        Culprit, Noise, Observation, Options, Outcome, Rank, Reason, Search, Selection, Step, Trial, TrialId, Verdict,
+    },
 };
 use proptest::{
     collection::{btree_set, vec},
@@ -102,6 +104,54 @@ impl Ended {
     /// trials in flight.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.found == other.found && std::mem::discriminant(&self.verdict) == std::mem::discriminant(&other.verdict)
+    }
+}
+
+/// Searches in rounds of 16 runs that end together. Returns the search, and the culprit that was expected in each round.
+fn in_rounds_of_sixteen(target: &Target) -> (Search, Vec<Option<Culprit>>) {
+    let in_flight = NonZeroUsize::new(16).unwrap();
+    let mut search = Search::new(Options { in_flight, noise: Noise::Suspected(0.99), ..Options::default() });
+    let mut expected = Vec::new();
+    loop {
+        let next = || if let Step::Run(trial) = search.step() { Some(trial) } else { None };
+        let round: Vec<_> = std::iter::from_fn(next).collect();
+        if round.is_empty() {
+            return (search, expected);
+        }
+        expected.push(search.progress().expected_culprit());
+        for trial in round {
+            search.record(trial.id, [target.observe(&trial.selection)]);
+        }
+    }
+}
+
+fn of_1000(fails: Vec<BTreeSet<usize>>, disable: bool) -> Target {
+    let ids = (0..1000).map(|i| Rank(i << 54)).collect();
+    Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable }
+}
+
+#[test]
+fn sixteen_runs_at_once_name_a_reliable_culprit_in_two_rounds() {
+    for (culprit, disable) in [(0, false), (77, true), (500, false), (999, true)] {
+        let target = of_1000(vec![[culprit].into()], disable);
+        let (search, expected) = in_rounds_of_sixteen(&target);
+        let of = |culprit: &Culprit| (culprit.changes.clone(), culprit.mode);
+        let found: Vec<_> = search.test(0).found().iter().map(of).collect();
+        assert_eq!(found.iter().map(|(changes, _)| changes.clone()).collect::<Vec<_>>(), [[target.ids[culprit]]]);
+        assert_eq!(
+            expected.iter().map(|expected| expected.as_ref().map(of)).collect::<Vec<_>>(),
+            [None, Some(found[0].clone())]
+        );
+    }
+}
+
+#[test]
+fn a_second_culprit_is_no_sign_of_noise() {
+    for first in 0..200 {
+        let second = (first * 617 + 311) % 1000;
+        let (search, _) = in_rounds_of_sixteen(&of_1000(vec![[first].into(), [second].into()], false));
+        assert_eq!(search.test(0).found().len(), 2, "{first}, {second}");
+        assert!(!search.progress().is_noisy(), "{first}, {second}");
     }
 }
 

@@ -123,7 +123,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }
         while let Some(slot) = self.workers.free_slot() {
             self.limit_in_flight();
-            let Step::Run(trial) = self.search.step() else { return Ok(()) };
+            let Step::Run(trial) = self.search.step() else {
+                text_runs::want_text_early(self);
+                text_runs::start_text_run(self);
+                return Ok(());
+            };
             let number = self.lab.totals.runs + self.search.progress().runs();
             let choice = Choice::of(self.target.order(), &trial.selection);
             let tests = self.tests.as_ref().map(|_| trial.tests.clone());

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, io};
 
 use bisect_core::{
     ChangeId,
-    search::{Mode, Order, Question, Rank, Selection, Trial, TrialId, Verdict},
+    search::{Culprit, Mode, Order, Question, Rank, Selection, Trial, TrialId, Verdict},
 };
 
 use super::{
@@ -42,21 +42,37 @@ pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
         return;
     }
     want_texts_of_all(session);
-    let mut wanted = Vec::new();
-    let found = session.search.culprits();
-    let found = found.iter().map(|shared| (shared.culprit, shared.tests.first().copied()));
-    let under_check = session.search.progress().culprit_under_check().filter(|_| session.lab.jobs.get() > 1);
-    for (culprit, test) in found.chain(under_check.map(|culprit| (culprit, Some(0)))) {
-        let changes: BTreeSet<_> = culprit.ids(session.target.order()).collect();
-        let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());
-        let tries = session.texts.tries.get(&changes).copied().unwrap_or_default();
-        if !is_known && tries < TRIES && !session.texts.is_pending() {
-            wanted.push((changes, Wanted { selection: culprit.selection(), tests: test.into_iter().collect() }));
-        }
+    if session.texts.is_pending() {
+        return;
     }
-    for (changes, wanted) in wanted {
-        *session.texts.tries.entry(changes).or_default() += 1;
-        session.texts.wanted.push_back(wanted);
+    let found = session.search.culprits();
+    let found = found.iter().map(|shared| (shared.culprit.clone(), shared.tests.first().copied()));
+    let under_check = session.search.progress().culprit_under_check().filter(|_| session.lab.jobs.get() > 1);
+    let under_check = under_check.map(|culprit| (culprit.clone(), Some(0)));
+    for (culprit, test) in found.chain(under_check).collect::<Vec<_>>() {
+        want_text(session, &culprit, test);
+    }
+}
+
+/// Asks for the text about the culprit that the search expects to name. For a time when no other run uses the slot.
+pub(super) fn want_text_early<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
+    let may_ask = session.target.needs_text_run() && session.lab.options.max_runs.is_none();
+    if may_ask
+        && !session.texts.is_pending()
+        && let Some(culprit) = session.search.progress().expected_culprit()
+    {
+        want_text(session, &culprit, Some(0));
+    }
+}
+
+/// Asks for the text about a culprit of this test, or of the target, unless the text is known.
+fn want_text<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, culprit: &Culprit, test: Option<usize>) {
+    let changes: BTreeSet<_> = culprit.ids(session.target.order()).collect();
+    let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());
+    let tries = session.texts.tries.entry(changes).or_default();
+    if !is_known && *tries < TRIES {
+        *tries += 1;
+        session.texts.wanted.push_back(Wanted { selection: culprit.selection(), tests: test.into_iter().collect() });
     }
 }
 

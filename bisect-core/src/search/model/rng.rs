@@ -9,7 +9,8 @@ impl SeededRng {
         Self(seed)
     }
 
-    fn next(&mut self) -> u64 {
+    /// Returns a number; each is equally likely.
+    pub(in crate::search) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

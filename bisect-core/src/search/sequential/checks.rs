@@ -15,9 +15,8 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    Sequential, group_tests,
+    Sequential,
     procedure::{Answer, Asked},
-    progress::Progress,
 };
 use crate::search::tuning;
 use crate::search::{
@@ -43,9 +42,20 @@ impl Sequential {
         }
         let after = self.procedure.after(answer);
         let Some(culprit) = after.found().get(number) else { return false };
-        self.checked_culprits = number + 1;
-        let checks = self.choose_checks(culprit, number, options);
         self.under_check = Some(culprit.clone());
+        let predicted = self.early_checks.predicted_runs(culprit, &self.trials);
+        if predicted.may_suffice() && !predicted.open.is_empty() {
+            // When they have ended, this is called again.
+            for trial in predicted.open {
+                self.trials.wait_for(trial);
+            }
+            return true;
+        }
+        self.checked_culprits = number + 1;
+        if predicted.may_suffice() {
+            return false;
+        }
+        let checks = self.choose_checks(culprit, number, predicted.agreeing, options);
         for &(ref asked, expected) in &checks {
             self.trials.check(asked.clone(), expected);
         }
@@ -66,15 +76,21 @@ impl Sequential {
     }
 
     /// Returns the runs that are made before this culprit is named, and the outcome expected of each.
-    fn choose_checks(&mut self, culprit: &Culprit, number: usize, options: &Options) -> Vec<(Asked, Outcome)> {
+    fn choose_checks(
+        &mut self,
+        culprit: &Culprit,
+        number: usize,
+        predicted: usize,
+        options: &Options,
+    ) -> Vec<(Asked, Outcome)> {
         // Parallel checks take no extra time, and their order is less informative. One run of the last batch is left for
         // the text of the culprit: see `ProgressView::culprit_under_check`.
         let beside = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
         let rounded = |runs: usize| if beside == 1 { runs } else { (runs + 1).next_multiple_of(beside) - 1 };
         match culprit.changes.len() {
             1 => {
-                let runs = of_change(number).saturating_sub(self.predicted_cuts(culprit));
-                self.most_likely_to_differ(culprit, rounded(runs.max(tuning::CHECKS_BEFORE_FURTHER)), options)
+                let runs = of_change(number).saturating_sub(predicted).max(tuning::CHECKS_BEFORE_FURTHER);
+                self.most_likely_to_differ(culprit, rounded(runs), options)
             }
             size => {
                 let parts = left_out(size);
@@ -82,20 +98,6 @@ impl Sequential {
                 self.minimal(culprit, parts, rounded(runs))
             }
         }
-    }
-
-    /// Returns the number of cuts that were started when this culprit, a single change, was already the only suspect, and
-    /// ended as it predicts. Each counts as a check: a target with random outcomes passes it with a probability of 1/2.
-    fn predicted_cuts(&self, culprit: &Culprit) -> usize {
-        let &[change] = &culprit.changes[..] else { return 0 };
-        let is_one = |progress: &&Progress| {
-            let is_switched = group_tests::switches(culprit.mode, &progress.asked.selection, change);
-            let predicted = if is_switched { Outcome::Fail } else { Outcome::Pass };
-            progress.asked.question == Question::Prefix
-                && progress.sole_suspect == Some(change)
-                && progress.outcomes == [predicted]
-        };
-        self.trials.iter().filter(is_one).count()
     }
 
     /// Returns the runs that are most likely to show that this culprit is wrong. Each is chosen on the assumption that

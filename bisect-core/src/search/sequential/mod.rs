@@ -2,11 +2,12 @@
 //!
 //! [`Procedure`] defines the next question and the effect of its answer. Where several trials may be in flight,
 //! [`group_tests`] narrows the candidates, and [`speculation`] asks questions early. [`checks`] defines the runs that are
-//! made before a culprit is named.
+//! made before a culprit is named, and [`early_checks`] those that are made beside its proof.
 
 mod bracket;
 mod checks;
 mod density;
+mod early_checks;
 pub(super) mod group_tests;
 mod pairs;
 mod procedure;
@@ -20,6 +21,8 @@ use alloc::vec::Vec;
 
 pub(super) use bracket::Bracket;
 pub(super) use checks::{left_out, of_change, under_check};
+use early_checks::EarlyChecks;
+pub(super) use early_checks::expected_culprit;
 use pairs::Pairs;
 use procedure::lookahead;
 pub(super) use procedure::{Answer, Asked, Procedure};
@@ -62,6 +65,8 @@ pub(super) struct Sequential {
     recheck_at: usize,
     /// The only suspect when the wanted trials were chosen, if there was one.
     sole_suspect: Option<Rank>,
+    /// The checks of a suspect that are run beside its proof.
+    early_checks: EarlyChecks,
     /// The culprit whose checks were scheduled last.
     under_check: Option<Culprit>,
     rng: SeededRng,
@@ -80,6 +85,7 @@ impl Sequential {
             checked_culprits: 0,
             recheck_at: tuning::LARGE_SET,
             sole_suspect: None,
+            early_checks: EarlyChecks::default(),
             under_check: None,
             rng: SeededRng::new(options.seed),
         }
@@ -285,7 +291,12 @@ impl Sequential {
             Some((trial, _)) => trial,
             None => trials.add(asked),
         };
-        let wanted: Vec<_> = asked.into_iter().map(index).collect();
+        let mut wanted: Vec<_> = asked.into_iter().map(index).collect();
+        if let Some(suspect) = sole_suspect {
+            self.early_checks.add(suspect, &mut wanted, &mut self.trials, &mut self.rng, options);
+            // These runs are checks as well: see `predicted_runs`. Their order must not follow a rule.
+            wanted[1..].sort_by_cached_key(|&trial| SeededRng::new(options.seed ^ trial as u64).next());
+        }
         self.wanted = Some(wanted.clone());
         wanted
     }

@@ -23,15 +23,17 @@ pub(in crate::search) struct Trials {
     checks: Vec<Check>,
 }
 
-/// A run that checks if the target is reliable.
+/// A run that is made or awaited before a culprit is named, to check if the target is reliable.
 #[derive(Clone, Copy, Debug)]
 struct Check {
     /// The trial that makes this check.
     trial: usize,
     /// The earlier trial with the same selection, if there is one.
     of: Option<usize>,
-    /// The outcome of the run if the target is reliable.
-    expected: Outcome,
+    /// The outcome of the run if the target is reliable; `None` if it is that of the earlier trial.
+    expected: Option<Outcome>,
+    /// True if the search makes no other runs until this one has ended.
+    is_due: bool,
 }
 
 impl Trials {
@@ -86,10 +88,28 @@ impl Trials {
 
     /// Adds a check, which is run before anything else. It is a separate trial, which the procedure does not wait for.
     pub(super) fn check(&mut self, asked: Asked, expected: Outcome) {
+        self.push_check(asked, Some(expected), true);
+    }
+
+    /// Adds a check that is run beside the trial with the same selection, and returns its number.
+    pub(super) fn check_early(&mut self, asked: Asked) -> usize {
+        self.push_check(asked, None, false)
+    }
+
+    fn push_check(&mut self, asked: Asked, expected: Option<Outcome>, is_due: bool) -> usize {
         let of = self.all.iter().position(|progress| progress.asked.selection == asked.selection);
         let trial = self.push(asked);
         self.all[trial].put_away();
-        self.checks.push(Check { trial, of, expected });
+        self.checks.push(Check { trial, of, expected, is_due });
+        trial
+    }
+
+    /// Makes the search wait for this trial, whose outcome is open.
+    pub(super) fn wait_for(&mut self, trial: usize) {
+        match self.checks.iter_mut().find(|check| check.trial == trial) {
+            Some(check) => check.is_due = true,
+            None => self.checks.push(Check { trial, of: None, expected: None, is_due: true }),
+        }
     }
 
     /// Returns the number of checks.
@@ -97,16 +117,20 @@ impl Trials {
         self.checks.len()
     }
 
-    /// Returns the trials of the checks that have no outcome yet.
+    /// Returns the trials of the due checks that have no outcome yet.
     pub(super) fn checks_due(&self) -> impl Iterator<Item = usize> {
-        let checks = self.checks.iter().map(|check| check.trial);
+        let checks = self.checks.iter().filter(|check| check.is_due).map(|check| check.trial);
         checks.filter(|&trial| self.all[trial].outcomes.is_empty())
     }
 
     /// Returns true if a check has ended as expected, is unresolved, or has no outcome yet.
     fn agrees(&self, check: &Check) -> bool {
         let mut outcomes = self.all[check.trial].outcomes.clone();
-        outcomes.push(check.expected);
+        match (check.expected, check.of) {
+            (Some(expected), _) => outcomes.push(expected),
+            (None, Some(of)) => outcomes.extend(&self.all[of].outcomes),
+            (None, None) => {}
+        }
         !progress::differ(&outcomes)
     }
 
