@@ -41,9 +41,10 @@ struct Way {
 const DEFAULT: Way =
     Way { name: "default", noise: Noise::Suspected(0.99), runs_per_trial: 1, in_flight: 1, bound: 0.01 };
 const EXPECTED: Way = Way { name: "0.99", noise: Noise::Expected(0.99), bound: 0.001, ..DEFAULT };
-const WAYS: [Way; 6] = [
+const WAYS: [Way; 7] = [
     DEFAULT,
     Way { name: "-j4", in_flight: 4, ..DEFAULT },
+    Way { name: "-j16", in_flight: 16, ..DEFAULT },
     Way { name: "count2", runs_per_trial: 2, ..DEFAULT },
     Way { name: "count2-j4", runs_per_trial: 2, in_flight: 4, ..DEFAULT },
     EXPECTED,

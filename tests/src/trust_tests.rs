@@ -2,6 +2,8 @@
 
 use bisect_core::search::{CarryOver, Inconsistency, Noise};
 
+use std::num::NonZeroUsize;
+
 use super::*;
 
 fn suspecting() -> Options {
@@ -53,8 +55,11 @@ fn runs_in_step_with_a_leftover_file_accuse_nobody() {
 #[test]
 fn a_change_that_spoils_the_next_two_runs_is_found() {
     let row = rows().into_iter().find(|row| row.manner == Manner::SlowRecovery(2)).unwrap();
-    let missed: Vec<_> = (0..60).filter(|&seed| !row.search(seed, suspecting()).is_right).collect();
-    assert!(missed.len() <= 1, "seeds {missed:?}");
+    for in_flight in [1, 4] {
+        let options = || Options { in_flight: NonZeroUsize::new(in_flight).unwrap(), ..suspecting() };
+        let missed: Vec<_> = (0..60).filter(|&seed| !row.search(seed, options()).is_right).collect();
+        assert!(missed.len() <= 1, "{in_flight} in flight, seeds {missed:?}");
+    }
 }
 
 #[test]

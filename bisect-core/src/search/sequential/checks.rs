@@ -171,7 +171,7 @@ impl Sequential {
         questions
     }
 
-    /// Schedules two more runs of one end before the search reports [`Verdict::NoDifference`] or [`Unusable::Reversed`]:
+    /// Schedules more runs of one end before the search reports [`Verdict::NoDifference`] or [`Unusable::Reversed`]:
     /// a flaky target may end like that by chance.
     pub(super) fn check_before_giving_up(&mut self, options: &Options) {
         let outcome = match self.procedure.question() {
@@ -187,7 +187,9 @@ impl Sequential {
         let is_new = may_check(options) && self.trials.checks() < tuning::CHECKS_BEFORE_NO_DIFFERENCE;
         let asked = self.trials.iter().map(|progress| &progress.asked).find(|asked| asked.question == end);
         if let Some(asked) = asked.filter(|_| is_new).cloned() {
-            for asked in vec![asked; tuning::CHECKS_BEFORE_NO_DIFFERENCE] {
+            // Runs that were in flight may influence the first ones. Parallel checks take no extra time.
+            let batch = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
+            for asked in vec![asked; batch.max(tuning::CHECKS_BEFORE_NO_DIFFERENCE)] {
                 self.trials.check(asked, outcome);
             }
         }
