@@ -155,6 +155,7 @@ impl<'a, 'b> Follower<'a, 'b> {
 
     /// Waits for the leader. Returns `None` if it has exited, else the reason to end it.
     fn until_it_ends(&mut self, deadline: Option<Instant>) -> io::Result<Option<Ending>> {
+        let mut stop_check = Instant::now() + STOP_CHECK_INTERVAL;
         loop {
             if self.exited {
                 return Ok(None);
@@ -163,17 +164,22 @@ impl<'a, 'b> Follower<'a, 'b> {
                 return Ok(Some(Ending::Interrupted));
             }
             let deadline = deadline.and_then(|deadline| deadline.checked_add(self.paused));
-            let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
-            if let Some(signal) = self.stop_signal()
-                && (is_late || self.stopped.get_or_insert_with(Instant::now).elapsed() >= STOP_TIMEOUT)
-            {
-                return Ok(Some(Ending::Stopped(signal)));
+            let now = Instant::now();
+            let is_late = deadline.is_some_and(|deadline| deadline <= now);
+            // Not after each line of its output: this is a system call.
+            if is_late || stop_check <= now {
+                stop_check = now + STOP_CHECK_INTERVAL;
+                if let Some(signal) = self.stop_signal()
+                    && (is_late || self.stopped.get_or_insert(now).elapsed() >= STOP_TIMEOUT)
+                {
+                    return Ok(Some(Ending::Stopped(signal)));
+                }
             }
             if is_late {
                 return Ok(Some(Ending::TimedOut));
             }
-            let until = Instant::now() + STOP_CHECK_INTERVAL;
-            self.wait(Some(deadline.map_or(until, |deadline| deadline.min(until))), &mut [])?;
+            let until = deadline.map_or(stop_check, |deadline| deadline.min(stop_check));
+            self.wait(Some(until), &mut [])?;
             // Runs must not time out while the user has stopped this process by Ctrl-Z.
             self.paused += Some(until.elapsed()).filter(|&late| late > MAX_WAIT_DELAY).unwrap_or_default();
         }
