@@ -33,14 +33,17 @@ pub(super) struct PredictedRuns {
     pub(super) agreeing: usize,
     /// The trials that have not ended.
     pub(super) open: Vec<usize>,
+    /// True if one is predicted to pass.
+    may_pass: bool,
     /// True if one ended differently: there are more culprits, or the target is flaky.
     is_any_contrary: bool,
 }
 
 impl PredictedRuns {
-    /// Returns true if no more checks are necessary, provided that all open runs end as predicted.
+    /// Returns true if no more checks are necessary, provided that all open runs end as predicted. One of them must pass: a
+    /// target that has begun to fail always would confirm any suspect.
     pub(super) fn may_suffice(&self) -> bool {
-        !self.is_any_contrary && self.agreeing + self.open.len() >= tuning::SUFFICIENT_PREDICTED_RUNS
+        self.may_pass && !self.is_any_contrary && self.agreeing + self.open.len() >= tuning::SUFFICIENT_PREDICTED_RUNS
     }
 }
 
@@ -62,10 +65,8 @@ impl EarlyChecks {
             let Some(proof) = proof_of(suspect, wanted, trials) else { return };
             let cuts = wanted.iter().filter(|&&trial| trials[trial].asked.question == Question::Prefix).count();
             let missing = tuning::SUFFICIENT_PREDICTED_RUNS.saturating_sub(cuts);
-            let repeat = |_| {
-                let repeated = proof[usize::from(rng.coin())];
-                trials.check_early(trials[repeated].asked.clone())
-            };
+            let first = usize::from(rng.coin());
+            let repeat = |number| trials.check_early(trials[proof[(first + number) % 2]].asked.clone());
             self.trials = (0..missing.min(in_flight - wanted.len())).map(repeat).collect();
             self.suspect = Some(suspect);
         }
@@ -87,10 +88,11 @@ impl EarlyChecks {
             let predicted = if is_switched { Outcome::Fail } else { Outcome::Pass };
             match progress.outcomes.first() {
                 None if progress.started > 0 => runs.open.push(trial),
-                None | Some(Outcome::Unresolved(_)) => {}
+                None | Some(Outcome::Unresolved(_)) => continue,
                 Some(&outcome) if outcome == predicted => runs.agreeing += 1,
                 Some(_) => runs.is_any_contrary = true,
             }
+            runs.may_pass |= predicted == Outcome::Pass;
         }
         runs
     }
