@@ -97,7 +97,14 @@ impl Search {
 
     /// Returns the next step. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
-        let step = self.engine.step(&self.options, self.runs);
+        let earlier = if self.needs_earlier() { self.earlier.in_flight().count() } else { 0 };
+        let step = match NonZeroUsize::new(self.options.in_flight.get().saturating_sub(earlier)) {
+            Some(in_flight) if earlier > 0 => {
+                self.engine.step(&Options { in_flight, ..self.options.clone() }, self.runs)
+            }
+            Some(_) => self.engine.step(&self.options, self.runs),
+            None => Step::Wait,
+        };
         self.runs += usize::from(matches!(step, Step::Run(_)));
         step
     }
@@ -166,9 +173,14 @@ impl Search {
     /// Returns the trials with runs in flight that no longer matter: other runs make better use of their slots.
     #[must_use]
     pub fn obsolete(&mut self) -> Vec<TrialId> {
-        let needs_earlier = self.engine.learns() && self.verdict().is_none();
+        let needs_earlier = self.needs_earlier();
         let earlier = self.earlier.in_flight().filter(|_| !needs_earlier).map(TrialId);
         earlier.chain(self.engine.obsolete(&self.options)).collect()
+    }
+
+    /// Returns true if the runs in flight of an earlier engine are evidence.
+    fn needs_earlier(&self) -> bool {
+        self.engine.learns() && self.verdict().is_none()
     }
 
     /// Returns the verdict, if the search has ended. A search over several tests has the worst verdict of its tests,

@@ -46,8 +46,12 @@ impl Target {
 
     /// Searches with this number of trials in flight; `choices` selects the trial that ends next.
     pub(crate) fn search(&self, in_flight: usize, choices: &[usize]) -> Ended {
+        self.search_with(&Options::default(), in_flight, choices)
+    }
+
+    fn search_with(&self, options: &Options, in_flight: usize, choices: &[usize]) -> Ended {
         let in_flight = NonZeroUsize::new(in_flight).unwrap();
-        self.finish(Search::new(Options { in_flight, ..Options::default() }), choices, |_, _| in_flight.get())
+        self.finish(Search::new(Options { in_flight, ..options.clone() }), choices, |_, _| in_flight.get())
     }
 
     /// Searches until the end. `then` is called at the start and after each recorded trial, and returns the number of
@@ -213,6 +217,23 @@ proptest! {
             number.get()
         });
         prop_assert!(together.is_like(&alone), "{:?} instead of {:?}", together, alone);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn the_answer_is_the_same_where_noise_is_suspected(target in target(), choices in vec(any::<usize>(), 8)) {
+        let search = |in_flight| {
+            let options = Options { noise: Noise::Suspected(0.99), ..Options::default() };
+            target.search_with(&options, in_flight, &choices)
+        };
+        let alone = search(1);
+        for in_flight in [2, 4, 16] {
+            let together = search(in_flight);
+            prop_assert!(together.is_like(&alone), "{} in flight: {:?} instead of {:?}", in_flight, together, alone);
+        }
     }
 }
 
