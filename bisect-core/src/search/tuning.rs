@@ -234,9 +234,8 @@ pub(super) const CHECKS_BEFORE_FIRST: usize = 4;
 /// Runs before each further culprit of one change is named. Decided by: `trust`, `trials` (at most 3 runs more).
 pub(super) const CHECKS_BEFORE_FURTHER: usize = 3;
 
-/// Runs in flight beside the proof of the only suspect: if this number end as it predicts, no further checks are made. A
-/// target with random outcomes passes them with a probability of 2 to the power of minus this number. Decided by: `trust`
-/// with 16 runs in flight.
+/// Predicted runs: if this many end as the only suspect predicts, no further checks are made. Random outcomes do so with
+/// a probability of 2 to the power of minus this number. Decided by: `trust` with 16 runs in flight.
 pub(super) const SUFFICIENT_PREDICTED_RUNS: usize = 6;
 
 /// Checks are made in batches of the trials in flight, or of this number if that is smaller. One run of the last batch
@@ -251,7 +250,7 @@ pub(super) const CHECKS_OF_WHOLE_SET: usize = 3;
 /// only; `dense` (runs).
 pub(super) const LARGE_SET: usize = 8;
 
-/// Checks before the search reports that the changes make no difference. Decided by: `trust`.
+/// At least this many checks are made before the search reports that the changes make no difference. Decided by: `trust`.
 pub(super) const CHECKS_BEFORE_NO_DIFFERENCE: usize = 2;
 
 // The sequential search.

@@ -208,9 +208,9 @@ impl<'a> ProgressView<'a> {
         }
     }
 
-    /// Returns the culprit that will be named if the runs in flight end as expected, while it is run alone. Only group
-    /// tests predict one, so several trials are in flight. Once [`Search::step`] returns
-    /// [`Step::Wait`](super::Step::Wait), a run that is needed only for a confirmed culprit can use a free slot.
+    /// Returns the culprit that will be named if its proof ends as expected, while neither run of this proof has ended.
+    /// `None` unless several trials may be in flight. Once [`Search::step`] returns [`Step::Wait`](super::Step::Wait), a
+    /// run that is needed only for a confirmed culprit can use a free slot.
     #[must_use]
     pub fn expected_culprit(self) -> Option<Culprit> {
         match &self.search.engine {

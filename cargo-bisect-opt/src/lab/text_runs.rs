@@ -54,9 +54,10 @@ pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     }
 }
 
-/// Asks for the text about the culprit that the search expects to name. For a time when no other run uses the slot.
+/// Asks for the text about the culprit that the search expects to name. Call this only if a slot is free.
 pub(super) fn want_text_early<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     let may_ask = session.target.needs_text_run() && session.lab.options.max_runs.is_none();
+    let may_ask = may_ask && session.lab.jobs.get() > 1;
     if may_ask
         && !session.texts.is_pending()
         && let Some(culprit) = session.search.progress().expected_culprit()
@@ -65,7 +66,7 @@ pub(super) fn want_text_early<T: Target>(session: &mut Session<'_, '_, '_, '_, T
     }
 }
 
-/// Asks for the text about a culprit of this test, or of the target, unless the text is known.
+/// Asks for the text about a culprit of this test, or of the target, unless it is known or [`TRIES`] runs have asked.
 fn want_text<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, culprit: &Culprit, test: Option<usize>) {
     let changes: BTreeSet<_> = culprit.ids(session.target.order()).collect();
     let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());

@@ -9,7 +9,7 @@ impl SeededRng {
         Self(seed)
     }
 
-    /// Returns a number; each is equally likely.
+    /// Returns a 64-bit number; all are equally likely.
     pub(in crate::search) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -34,7 +34,7 @@ use crate::search::{
 };
 
 impl Sequential {
-    /// Schedules checks before this answer is taken, if the answer would name a culprit. Returns true if there are any.
+    /// Schedules or awaits checks before this answer is taken, if the answer would name a culprit. Returns true if there are any.
     pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>, options: &Options) -> bool {
         let number = self.procedure.found().len();
         if !may_check(options) || self.checked_culprits > number {
@@ -43,19 +43,19 @@ impl Sequential {
         let after = self.procedure.after(answer);
         let Some(culprit) = after.found().get(number) else { return false };
         self.under_check = Some(culprit.clone());
-        let predicted = self.early_checks.predicted_runs(culprit, &self.trials);
-        if predicted.may_suffice() && !predicted.open.is_empty() {
+        let runs = self.early_checks.predicted_runs(culprit, &self.trials);
+        if !runs.suffice() && runs.may_suffice() {
             // When they have ended, this is called again.
-            for trial in predicted.open {
+            for trial in runs.in_flight {
                 self.trials.wait_for(trial);
             }
             return true;
         }
         self.checked_culprits = number + 1;
-        if predicted.may_suffice() {
+        if runs.suffice() {
             return false;
         }
-        let checks = self.choose_checks(culprit, number, predicted.agreeing, options);
+        let checks = self.choose_checks(culprit, number, runs.agreeing, options);
         for &(ref asked, expected) in &checks {
             self.trials.check(asked.clone(), expected);
         }
@@ -80,7 +80,7 @@ impl Sequential {
         &mut self,
         culprit: &Culprit,
         number: usize,
-        predicted: usize,
+        agreeing: usize,
         options: &Options,
     ) -> Vec<(Asked, Outcome)> {
         // Parallel checks take no extra time, and their order is less informative. One run of the last batch is left for
@@ -89,7 +89,7 @@ impl Sequential {
         let rounded = |runs: usize| if beside == 1 { runs } else { (runs + 1).next_multiple_of(beside) - 1 };
         match culprit.changes.len() {
             1 => {
-                let runs = of_change(number).saturating_sub(predicted).max(tuning::CHECKS_BEFORE_FURTHER);
+                let runs = of_change(number).saturating_sub(agreeing).max(tuning::CHECKS_BEFORE_FURTHER);
                 self.most_likely_to_differ(culprit, rounded(runs), options)
             }
             size => {

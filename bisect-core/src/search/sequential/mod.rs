@@ -65,9 +65,9 @@ pub(super) struct Sequential {
     recheck_at: usize,
     /// The only suspect when the wanted trials were chosen, if there was one.
     sole_suspect: Option<Rank>,
-    /// The checks of a suspect that are run beside its proof.
+    /// Repeats of the proof of a suspect.
     early_checks: EarlyChecks,
-    /// The culprit whose checks were scheduled last.
+    /// The culprit that was checked last.
     under_check: Option<Culprit>,
     rng: SeededRng,
 }
@@ -284,6 +284,7 @@ impl Sequential {
         let (mut asked, sole_suspect) = self
             .with_groups(options, early_answer)
             .unwrap_or_else(|| (speculation::wanted(&self.procedure, Pairs::default(), count, early_answer), None));
+        let sole_suspect = sole_suspect.or_else(|| self.early_checks.suspect_in_proof(&self.procedure));
         self.sole_suspect = sole_suspect;
         asked.retain(|asked| asked.question != Question::Baseline || !checks::may_check(options));
         let trials = &mut self.trials;
@@ -294,8 +295,6 @@ impl Sequential {
         let mut wanted: Vec<_> = asked.into_iter().map(index).collect();
         if let Some(suspect) = sole_suspect {
             self.early_checks.add(suspect, &mut wanted, &mut self.trials, &mut self.rng, options);
-            // These runs are checks as well: see `predicted_runs`. Their order must not follow a rule.
-            wanted[1..].sort_by_cached_key(|&trial| SeededRng::new(options.seed ^ trial as u64).next());
         }
         self.wanted = Some(wanted.clone());
         wanted

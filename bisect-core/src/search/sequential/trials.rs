@@ -23,14 +23,14 @@ pub(in crate::search) struct Trials {
     checks: Vec<Check>,
 }
 
-/// A run that is made or awaited before a culprit is named, to check if the target is reliable.
+/// A run that checks if the target is reliable.
 #[derive(Clone, Copy, Debug)]
 struct Check {
     /// The trial that makes this check.
     trial: usize,
     /// The earlier trial with the same selection, if there is one.
     of: Option<usize>,
-    /// The outcome of the run if the target is reliable; `None` if it is that of the earlier trial.
+    /// The outcome of the run if the target is reliable. `None`: that of the earlier trial.
     expected: Option<Outcome>,
     /// True if the search makes no other runs until this one has ended.
     is_due: bool,
@@ -91,7 +91,7 @@ impl Trials {
         self.push_check(asked, Some(expected), true);
     }
 
-    /// Adds a check that is run beside the trial with the same selection, and returns its number.
+    /// Adds a check that is run beside the trial with the same selection. Returns the number of the new trial.
     pub(super) fn check_early(&mut self, asked: Asked) -> usize {
         self.push_check(asked, None, false)
     }
@@ -104,11 +104,10 @@ impl Trials {
         trial
     }
 
-    /// Makes the search wait for this trial, whose outcome is open.
+    /// Makes the search wait for this early check.
     pub(super) fn wait_for(&mut self, trial: usize) {
-        match self.checks.iter_mut().find(|check| check.trial == trial) {
-            Some(check) => check.is_due = true,
-            None => self.checks.push(Check { trial, of: None, expected: None, is_due: true }),
+        if let Some(check) = self.checks.iter_mut().find(|check| check.trial == trial) {
+            check.is_due = true;
         }
     }
 
@@ -126,10 +125,9 @@ impl Trials {
     /// Returns true if a check has ended as expected, is unresolved, or has no outcome yet.
     fn agrees(&self, check: &Check) -> bool {
         let mut outcomes = self.all[check.trial].outcomes.clone();
-        match (check.expected, check.of) {
-            (Some(expected), _) => outcomes.push(expected),
-            (None, Some(of)) => outcomes.extend(&self.all[of].outcomes),
-            (None, None) => {}
+        match check.expected {
+            Some(expected) => outcomes.push(expected),
+            None => outcomes.extend(check.of.iter().flat_map(|&of| &self.all[of].outcomes)),
         }
         !progress::differ(&outcomes)
     }
