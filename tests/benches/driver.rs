@@ -85,7 +85,7 @@ fn jobs() -> bool {
 /// Measures the driver's own time and memory.
 fn overhead() -> bool {
     const RUNS: u32 = 400;
-    /// Runs before the driver says that there is no difference.
+    /// Checks before the driver reports no difference.
     const CHECKS: u32 = 2;
     println!("\n### The driver's own time and memory\n");
     println!("| what | figure | bound |\n|---|---:|---:|");
@@ -96,7 +96,7 @@ fn overhead() -> bool {
         command.arg(foreign::executable()).arg(steps);
         command
     };
-    // The target passes both ways, so the search makes no other runs, but for two checks.
+    // The target passes both ways, so the search makes two checks and no other runs.
     let mut command = ours("--steps=1000", RUNS / 2);
     let begun = Instant::now();
     let _ = run(&mut command).expect_status(1);
@@ -156,7 +156,7 @@ fn tests() -> bool {
         let reproduce = finished.events_of("found")[0]["reproduce"].as_str().expect("a line").to_owned();
         let number = |name: &str| end[name].as_u64().expect("a number");
         let culprits = finished.culprits().len();
-        Searched {
+        SearchFigures {
             trials: number("trials"),
             runs: number("runs"),
             processes,
@@ -169,7 +169,7 @@ fn tests() -> bool {
     let single: Vec<_> = (0..40).map(|i| test(&["--", "--exact", &format!("tests::player_{i:02}")])).collect();
     let hardest = single.iter().max_by_key(|one| one.runs).expect("40 searches");
     println!("| the hardest single test | {} | {} | | |", hardest.trials, hardest.runs);
-    let sum = |value: fn(&Searched) -> u64| single.iter().map(value).sum::<u64>();
+    let sum = |value: fn(&SearchFigures) -> u64| single.iter().map(value).sum::<u64>();
     let seconds: f64 = single.iter().map(|one| one.seconds).sum();
     println!(
         "| a search for each | {} | {} | {} | {seconds:.1} |",
@@ -179,7 +179,7 @@ fn tests() -> bool {
     );
     let each = test(&["--per-test"]);
     let together = test(&["--per-test=never"]);
-    for (search, Searched { trials, runs, processes, seconds, .. }) in
+    for (search, SearchFigures { trials, runs, processes, seconds, .. }) in
         [("one search for all, `--per-test`", &each), ("one search, as one failure, `--per-test=never`", &together)]
     {
         println!("| {search} | {trials} | {runs} | {processes} | {seconds:.1} |");
@@ -191,7 +191,7 @@ fn tests() -> bool {
 }
 
 /// The figures of a search of failing tests.
-struct Searched {
+struct SearchFigures {
     trials: u64,
     runs: u64,
     processes: u64,

@@ -37,7 +37,7 @@ use guard::Guarded;
 
 /// The size of one read: the capacity of a pipe.
 const READ_SIZE: usize = 64 << 10;
-/// The interval of checks whether a silent process was stopped: no event announces that.
+/// The interval of checks whether a process was stopped: no event announces that.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// The delay of a wait on a busy machine. A longer one means that this process was stopped itself.
 const MAX_WAIT_DELAY: Duration = Duration::from_secs(1);
@@ -166,7 +166,7 @@ impl<'a, 'b> Follower<'a, 'b> {
             let deadline = deadline.and_then(|deadline| deadline.checked_add(self.paused));
             let now = Instant::now();
             let is_late = deadline.is_some_and(|deadline| deadline <= now);
-            // Not after each line of its output: this is a system call.
+            // `stop_signal` is a system call, so it is not made for each line of output.
             if is_late || stop_check <= now {
                 stop_check = now + STOP_CHECK_INTERVAL;
                 if let Some(signal) = self.stop_signal()
