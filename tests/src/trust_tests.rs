@@ -1,8 +1,8 @@
 //! A few seeds of each row of the bench `trust`: searches no longer name the innocent changes that they named before.
 
-use bisect_core::search::{CarryOver, Inconsistency, Noise};
-
 use std::num::NonZeroUsize;
+
+use bisect_core::search::{CarryOver, Inconsistency, Noise};
 
 use super::*;
 

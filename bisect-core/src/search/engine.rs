@@ -60,10 +60,12 @@ impl Engine {
         }
     }
 
-    pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
+    /// Returns the next step, after `runs` runs were started. `earlier` runs of an engine before this one are in flight,
+    /// and are evidence for this one.
+    pub(super) fn step(&mut self, options: &Options, runs: usize, earlier: usize) -> Step {
         match self {
             Self::Sequential(sequential) => sequential.step(options, runs),
-            Self::Noisy(noisy) => noisy.step(options, runs),
+            Self::Noisy(noisy) => noisy.step(options, runs, earlier),
             Self::Suite(suite) => suite.step(options, runs),
         }
     }

@@ -98,13 +98,7 @@ impl Search {
     /// Returns the next step. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
         let earlier = if self.needs_earlier() { self.earlier.in_flight().count() } else { 0 };
-        let step = match NonZeroUsize::new(self.options.in_flight.get().saturating_sub(earlier)) {
-            Some(in_flight) if earlier > 0 => {
-                self.engine.step(&Options { in_flight, ..self.options.clone() }, self.runs)
-            }
-            Some(_) => self.engine.step(&self.options, self.runs),
-            None => Step::Wait,
-        };
+        let step = self.engine.step(&self.options, self.runs, earlier);
         self.runs += usize::from(matches!(step, Step::Run(_)));
         step
     }

@@ -111,22 +111,30 @@ impl Ended {
     }
 }
 
-/// Searches in rounds of 16 runs that end together. Returns the search, and the culprit that was expected in each round.
-fn in_rounds_of_sixteen(target: &Target) -> (Search, Vec<Option<Culprit>>) {
-    let in_flight = NonZeroUsize::new(16).unwrap();
-    let mut search = Search::new(Options { in_flight, noise: Noise::Suspected(0.99), ..Options::default() });
-    let mut expected = Vec::new();
+/// Searches in rounds of runs that end together. `begun` is called in each round, when its runs have begun.
+fn in_rounds(target: &Target, options: Options, mut begun: impl FnMut(&Search)) -> Search {
+    let mut search = Search::new(options);
     loop {
         let next = || if let Step::Run(trial) = search.step() { Some(trial) } else { None };
         let round: Vec<_> = std::iter::from_fn(next).collect();
         if round.is_empty() {
-            return (search, expected);
+            return search;
         }
-        expected.push(search.progress().expected_culprit());
+        begun(&search);
         for trial in round {
             search.record(trial.id, [target.observe(&trial.selection)]);
         }
     }
+}
+
+/// Searches with 16 runs in flight and noise suspected. Returns the search, and the culprit that was expected in each
+/// round.
+fn in_rounds_of_sixteen(target: &Target) -> (Search, Vec<Option<Culprit>>) {
+    let in_flight = NonZeroUsize::new(16).unwrap();
+    let options = Options { in_flight, noise: Noise::Suspected(0.99), ..Options::default() };
+    let mut expected = Vec::new();
+    let search = in_rounds(target, options, |search| expected.push(search.progress().expected_culprit()));
+    (search, expected)
 }
 
 fn of_1000(fails: Vec<BTreeSet<usize>>, disable: bool) -> Target {
@@ -242,20 +250,9 @@ fn rounds(in_flight: usize, fails: Vec<BTreeSet<usize>>) -> usize {
     let ids: Vec<_> = (0..1000_u64).map(|i| change(&[Field::U64(i)])).collect();
     let target = Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
     let in_flight = NonZeroUsize::new(in_flight).unwrap();
-    let mut search = Search::new(Options { in_flight, ..Options::default() });
-    for round in 0.. {
-        let mut running = Vec::new();
-        while let Step::Run(trial) = search.step() {
-            running.push(trial);
-        }
-        if running.is_empty() {
-            return round;
-        }
-        for trial in running {
-            search.record(trial.id, [target.observe(&trial.selection)]);
-        }
-    }
-    unreachable!("every search ends")
+    let mut rounds = 0;
+    in_rounds(&target, Options { in_flight, ..Options::default() }, |_| rounds += 1);
+    rounds
 }
 
 #[test]

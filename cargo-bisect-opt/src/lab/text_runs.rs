@@ -56,9 +56,11 @@ pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
 
 /// Asks for the text about the culprit that the search expects to name. Call this only if a slot is free.
 pub(super) fn want_text_early<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
-    let may_ask = session.target.needs_text_run() && session.lab.options.max_runs.is_none();
-    let may_ask = may_ask && session.lab.jobs.get() > 1;
-    if may_ask
+    // A run for a wrong suspect must not use up a limit.
+    let is_limited = session.lab.options.max_runs.is_some();
+    if session.target.needs_text_run()
+        && !is_limited
+        && session.lab.jobs.get() > 1
         && !session.texts.is_pending()
         && let Some(culprit) = session.search.progress().expected_culprit()
     {

@@ -71,13 +71,13 @@ impl NoisySearch {
         &self.state
     }
 
-    /// Returns the next step, after `runs` runs were started.
-    pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
+    /// Returns the next step, after `runs` runs were started. `earlier` runs of another engine are in flight, too.
+    pub(super) fn step(&mut self, options: &Options, runs: usize, earlier: usize) -> Step {
         if let Some(verdict) = self.state.verdict() {
             return Step::Done(verdict.clone());
         }
         let in_flight = self.trials.in_flight().count();
-        if in_flight >= options.in_flight.get() {
+        if earlier + in_flight >= options.in_flight.get() {
             return Step::Wait;
         }
         if options.max_runs.is_some_and(|max| runs >= max) {

@@ -34,7 +34,8 @@ use crate::search::{
 };
 
 impl Sequential {
-    /// Schedules or awaits checks before this answer is taken, if the answer would name a culprit. Returns true if there are any.
+    /// Schedules or awaits checks before this answer is taken, if the answer would name a culprit. Returns true if there
+    /// are any.
     pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>, options: &Options) -> bool {
         let number = self.procedure.found().len();
         if !may_check(options) || self.checked_culprits > number {
@@ -85,7 +86,7 @@ impl Sequential {
     ) -> Vec<(Asked, Outcome)> {
         // Parallel checks take no extra time, and their order is less informative. One run of the last batch is left for
         // the text of the culprit: see `ProgressView::culprit_under_check`.
-        let beside = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
+        let beside = batch(options);
         let rounded = |runs: usize| if beside == 1 { runs } else { (runs + 1).next_multiple_of(beside) - 1 };
         match culprit.changes.len() {
             1 => {
@@ -188,8 +189,7 @@ impl Sequential {
         let asked = self.trials.iter().map(|progress| &progress.asked).find(|asked| asked.question == end);
         if let Some(asked) = asked.filter(|_| is_new).cloned() {
             // Runs that were in flight may influence the first ones. Parallel checks take no extra time.
-            let batch = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
-            for asked in vec![asked; batch.max(tuning::CHECKS_BEFORE_NO_DIFFERENCE)] {
+            for asked in vec![asked; batch(options).max(tuning::CHECKS_BEFORE_NO_DIFFERENCE)] {
                 self.trials.check(asked, outcome);
             }
         }
@@ -204,6 +204,11 @@ pub(in crate::search) fn under_check(search: &Sequential) -> Option<&Culprit> {
 /// Returns true if checks are made: only where noise is suspected.
 pub(super) fn may_check(options: &Options) -> bool {
     matches!(options.noise, Noise::Suspected(_))
+}
+
+/// Returns the number of checks that are made at once.
+fn batch(options: &Options) -> usize {
+    options.in_flight.get().min(tuning::MAX_CHECK_BATCH)
 }
 
 /// Returns the number of runs that are made before the culprit with this number is named, if it is one change.

@@ -101,8 +101,9 @@ impl EarlyChecks {
 
     /// Returns the suspect whose proof is repeated, if the procedure asks for its proof.
     pub(super) fn suspect_in_proof(&self, procedure: &Procedure) -> Option<Rank> {
+        let suspect = self.suspect?;
         let asked = procedure.question().ok()?;
-        self.suspect.filter(|&suspect| proves(suspect, asked.question, &asked.selection).is_some())
+        proves(suspect, asked.question, &asked.selection).map(|_| suspect)
     }
 
     /// Returns the cuts and repeats that were started while this culprit was the only suspect; none for a set of several
