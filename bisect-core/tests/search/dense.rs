@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, slice};
 
 use crate::{
-    in_flight::Target,
+    in_flight::{Target, cases},
     simulator::{Finished, Run, change, search},
 };
 use bisect_core::{
@@ -50,7 +50,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn all_culprits_are_found((ids, sets, order) in case(), disable: bool) {
@@ -105,4 +105,18 @@ fn a_single_change_at_an_end_takes_no_more_runs_than_another() {
         let finished = run(&ids, slice::from_ref(&set), Order::Given, Mode::Enable, 40);
         assert_eq!(finished.sets().into_iter().collect::<BTreeSet<_>>(), ranks(&ids, &[set]));
     }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_cuts_that_pass_beside_a_hidden_change() {
+    // Only with several runs in flight does the prefix of change 0 pass before change 1 is found. If that prefix
+    // counted, only one run at a time would find the first two culprits close together, and sweep for more.
+    let target = Target {
+        ids: (0..96).map(Rank::at).collect(),
+        fails: [0, 1, 6].map(|culprit| BTreeSet::from([culprit])).into(),
+        appears_with: vec![(0, 5)],
+        unresolved: vec![(11, 5)],
+        disable: false,
+    };
+    target.expect_the_same(&[4], &[3, 0, 0, 11, 0, 9, 9, 4]).unwrap();
 }

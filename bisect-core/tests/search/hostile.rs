@@ -10,7 +10,8 @@ use crate::{
 use bisect_core::{
     ChangeId,
     search::{
-        Incomplete, Inconsistency, Observation, Options, Outcome, Question, Rank, Reason, TrialId, Unusable, Verdict,
+        Incomplete, Inconsistency, Observation, Options, Order, Outcome, Question, Rank, Reason, TrialId, Unusable,
+        Verdict,
     },
 };
 use proptest::{
@@ -166,6 +167,25 @@ fn changes_that_only_appear_in_later_runs() {
         assert!(finished.failed_alone(&set));
     }
     assert!(finished.sets().contains(&BTreeSet::from([ids[5]])), "{:?}", finished.verdict);
+}
+
+#[test]
+fn a_culprit_that_another_one_hides_is_named_alone() {
+    let ids: Vec<_> = (0..30).map(Rank::at).collect();
+    for (hidden, outer) in (0..ids.len()).flat_map(|a| (0..ids.len()).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        let (hidden, outer) = (ids[hidden], ids[outer]);
+        let finished = search(Options { order: Order::Given, ..Options::default() }, 40, |run: Run<'_>| {
+            let present = ids.iter().copied().filter(|&id| id != hidden || !run.enabled(outer));
+            let fails = run.enabled(outer) || run.enabled(hidden);
+            Observation { outcome: outcome(fails), reported: run.reported(present) }
+        });
+        let found: BTreeSet<_> = finished.sets().into_iter().collect();
+        assert_eq!(
+            found,
+            [hidden, outer].map(|culprit| BTreeSet::from([culprit])).into(),
+            "{hidden:?} below {outer:?}"
+        );
+    }
 }
 
 #[test]

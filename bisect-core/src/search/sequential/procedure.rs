@@ -66,7 +66,7 @@ impl Procedure {
             known: Arc::new([]),
             is_made_up: false,
             likely_groups: LikelyGroups::none(),
-            found: FoundSets::default(),
+            found: FoundSets::new(),
             branches: Branches::default(),
             had_unresolved: false,
             incomplete: None,
@@ -237,9 +237,6 @@ impl Procedure {
         if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
             return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
         }
-        if answer.outcome == Outcome::Pass && forced.is_empty() {
-            self.found.prefix_passed(cut);
-        }
         bracket.record(cut, answer.outcome, answer.reported);
         self.narrow(forced, bracket, answer.trial)
     }
@@ -253,6 +250,9 @@ impl Procedure {
             BracketStep::Ask(_) => State::Narrow { forced, bracket },
             BracketStep::Unexplained => inconsistent(Inconsistency::Unexplained(failed)),
             BracketStep::Needed(change) => {
+                if forced.is_empty() {
+                    self.found.prefix_passed(bracket.passed_below(change));
+                }
                 let rest = bracket.below(change);
                 forced.push(change);
                 // Every set consists of reported changes. This stops a target that invents changes in every run.
@@ -366,11 +366,11 @@ impl Procedure {
         }
     }
 
-    /// Starts a new set: everything but the excluded changes failed, and these changes were reported. The longest prefix
-    /// that has passed with the same changes excluded need not be run again.
+    /// Starts a new set: everything but the excluded changes failed, and these changes were reported. A prefix that is
+    /// known to pass need not be run again.
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
-        let bracket =
-            Bracket::new(Prefix::All, reported, self.likely_groups.clone()).above(self.found.longest_passed());
+        let passed = self.found.search(&reported);
+        let bracket = Bracket::new(Prefix::All, reported, self.likely_groups.clone()).above(passed);
         self.had_unresolved = false;
         self.is_dense = false;
         self.narrow(Vec::new(), bracket, failed)

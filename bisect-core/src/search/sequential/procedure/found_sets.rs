@@ -1,21 +1,28 @@
 //! The culprits found so far, and what earlier runs say about the changes that are left.
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
-use crate::search::model::{rank::Rank, selection::Prefix, verdict::Culprit};
+use crate::search::model::{rank::Rank, ranked, verdict::Culprit};
 
 /// The culprits found so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct FoundSets {
     culprits: Vec<Culprit>,
     /// Number of culprits that are proved: the target has passed again since they failed alone.
     proved: usize,
-    /// Cuts whose prefixes have passed in this branch, without forced changes and without any change of a culprit that
-    /// was found later.
-    passed: Vec<Rank>,
+    /// End of the longest prefix that passes in this branch. It contains no change of a culprit. In a search without
+    /// noise, it depends on the culprits, and not on the prefixes that were run to find them: so it is the same with
+    /// several runs in flight.
+    passed: Rank,
+    /// The changes among which the present set is searched for, in order.
+    searched: Arc<[Rank]>,
 }
 
 impl FoundSets {
+    pub(super) fn new() -> Self {
+        Self { culprits: Vec::new(), proved: 0, passed: Rank::FIRST, searched: Arc::new([]) }
+    }
+
     /// Returns the culprits that are proved.
     pub(super) fn proved(&self) -> &[Culprit] {
         &self.culprits[..self.proved]
@@ -46,9 +53,10 @@ impl FoundSets {
         self.culprits.iter().flat_map(|culprit| &culprit.changes).copied()
     }
 
-    /// Adds a culprit that is not proved yet. Only a sweep adds several before the target passes again. All later selections leave it out.
+    /// Adds a culprit that is not proved yet. Only a sweep adds several before the target passes again. All later
+    /// selections leave it out.
     pub(super) fn add(&mut self, culprit: Culprit) {
-        self.passed.retain(|&cut| !culprit.changes.iter().any(|&change| Prefix::Below(cut).contains(change)));
+        self.passed = culprit.changes.iter().copied().fold(self.passed, Rank::min);
         self.culprits.push(culprit);
     }
 
@@ -68,18 +76,24 @@ impl FoundSets {
         if self.is_proved() { None } else { self.culprits.pop() }
     }
 
-    /// Takes note that a prefix without forced changes has passed.
-    pub(super) fn prefix_passed(&mut self, cut: Rank) {
-        self.passed.push(cut);
+    /// Begins the search for a set among these changes, in order. Returns the end of a prefix that is known to pass.
+    pub(super) fn search(&mut self, reported: &Arc<[Rank]>) -> Rank {
+        let below = &reported[..ranked::below(reported, self.passed)];
+        // A change that a culprit had hidden until then may matter.
+        if !below.iter().all(|&change| ranked::contains(&self.searched, change)) {
+            self.passed = Rank::FIRST;
+        }
+        self.searched = reported.clone();
+        self.passed
     }
 
-    /// Returns the end of the longest prefix that has passed, with the same changes left out as now.
-    pub(super) fn longest_passed(&self) -> Rank {
-        self.passed.iter().copied().max().unwrap_or(Rank::FIRST)
+    /// Takes note that the prefix up to this cut passes.
+    pub(super) fn prefix_passed(&mut self, cut: Rank) {
+        self.passed = self.passed.max(cut);
     }
 
     /// Takes note that other changes are left out from now on, so that no prefix is known to pass.
     pub(super) fn begin_branch(&mut self) {
-        self.passed.clear();
+        self.passed = Rank::FIRST;
     }
 }

@@ -48,10 +48,11 @@ fn density(procedure: &Procedure, forced: &[Rank], rest: &Bracket) -> Density {
 
 /// Searches the rest after everything but the culprits has failed: for one set, or for single changes in a sweep.
 pub(super) fn search_rest(procedure: &mut Procedure, failed: TrialId, reported: Arc<[Rank]>) -> State {
+    let passed = procedure.found.search(&reported);
     let found = &procedure.found;
     let may_sweep = procedure.options.order != Order::Counter && procedure.branches.avoided().is_empty();
     if may_sweep && found.are_single() {
-        let next = ranked::below(&reported, found.longest_passed());
+        let next = ranked::below(&reported, passed);
         procedure.sweep = Sweep::new(&reported, next, found.changes().collect(), failed, procedure.stage());
     }
     if procedure.sweep.is_some() { State::Sweep } else { procedure.narrow_all(failed, reported) }
