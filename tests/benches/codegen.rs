@@ -3,7 +3,9 @@
 //! everything.
 //!
 //! The table is Markdown, for BENCHMARKS.md. If `BISECT_TEST_RUSTC_DRIVER` names a `bisect-rustc`, the searches include
-//! functions. Other arguments are parts of names of cases. Ends with status 1 if more than a quarter is compiled.
+//! functions. With the argument `time`, it measures the processor time of searches for crates instead, beside that of the
+//! two builds that no search can do without. Other arguments are parts of names of cases. Ends with status 1 if more than
+//! a quarter is compiled.
 
 use std::{
     env, fs,
@@ -27,7 +29,8 @@ fn main() -> ExitCode {
         println!("only as a bench: cargo bench -p bisect-tests --bench codegen");
         return ExitCode::SUCCESS;
     }
-    arguments.retain(|argument| !argument.starts_with('-'));
+    let takes_time = arguments.iter().any(|argument| argument == "time");
+    arguments.retain(|argument| !argument.starts_with('-') && argument != "time");
     let fixture = Fixture::new("release");
     // The graph of a real program: the whole service, and its dependencies of the registry.
     let manifest = fs::read_to_string(fixture.dir().join("checks/Cargo.toml")).expect("the package has a manifest");
@@ -35,6 +38,11 @@ fn main() -> ExitCode {
         "checks/Cargo.toml",
         &manifest.replace("[dev-dependencies]\n", "[dependencies]\napp.workspace = true\n\n[dev-dependencies]\n"),
     );
+    let is_asked_for =
+        |case: &&Case| arguments.is_empty() || arguments.iter().any(|argument| case.test.contains(argument));
+    if takes_time {
+        return processor_times(&fixture, is_asked_for);
+    }
     let driver = rustc_driver();
     let levels = if driver.is_some() { "crates, functions and passes" } else { "crates and passes" };
     println!("\n### Crates compiled by codegen searches\n");
@@ -48,8 +56,6 @@ fn main() -> ExitCode {
          |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     );
     let mut within = true;
-    let is_asked_for =
-        |case: &&Case| arguments.is_empty() || arguments.iter().any(|argument| case.test.contains(argument));
     for case in cases(fixture.dir()).iter().filter(is_asked_for) {
         let row = Row::measure(&fixture, case, driver.as_ref());
         row.print(&case.test);
@@ -61,6 +67,43 @@ fn main() -> ExitCode {
         eprintln!("a search compiles more than {BOUND} of what the plain way does");
         ExitCode::FAILURE
     }
+}
+
+/// Prints the processor time of searches for crates, each from an empty target directory, and that of both builds.
+fn processor_times(fixture: &Fixture, is_asked_for: impl Fn(&&Case) -> bool) -> ExitCode {
+    println!("\n### Processor time of searches for crates\n");
+    println!("| case | trials | search | both builds | ÷ |\n|---|---:|---:|---:|---:|");
+    for case in cases(fixture.dir()).iter().filter(|case| case.is_default()).filter(is_asked_for) {
+        let scratch = Scratch::new();
+        let took = |command: &mut Command, target: &str| {
+            command.env("CARGO_TARGET_DIR", scratch.dir().join(target)).env("CARGO_INCREMENTAL", "0");
+            let before = time_of_children();
+            let finished = run(command).expect_status(0);
+            (finished, time_of_children().saturating_sub(before))
+        };
+        let builds = ["3", "0"].map(|level| {
+            let mut build = fixture.cargo(["test", "--no-run", "--release", "-p", "checks", "--test", &case.target]);
+            took(build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level), "both").1
+        });
+        let mut search = fixture.driver(case.arguments());
+        search.args(["--level=crates", "--json", "--out"]).arg(scratch.dir().join("out"));
+        let (finished, search) = took(&mut search, "searched");
+        let trials = &finished.events_of("end")[0]["trials"];
+        let both: Duration = builds.into_iter().sum();
+        let (search, both) = (search.as_secs_f64(), both.as_secs_f64());
+        let case = case.test.replace('_', " ");
+        println!("| `{case}` | {trials} | {search:.1} s | {both:.1} s | {:.2} |", search / both);
+    }
+    ExitCode::SUCCESS
+}
+
+/// Returns the processor time of all child processes that have ended, and of theirs.
+fn time_of_children() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").expect("a Linux machine has it");
+    let after_name = stat.rsplit_once(')').expect("the name is in parentheses").1;
+    // Fields 16 and 17 of proc_pid_stat(5), in ticks. Linux has 100 of them in a second on all architectures.
+    let ticks = |field: usize| after_name.split_whitespace().nth(field - 3).and_then(|ticks| ticks.parse::<u64>().ok());
+    Duration::from_millis(10 * (ticks(16).expect("a number") + ticks(17).expect("a number")))
 }
 
 /// The measurements of one search.
