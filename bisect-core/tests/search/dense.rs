@@ -109,8 +109,9 @@ fn a_single_change_at_an_end_takes_no_more_runs_than_another() {
 
 #[test]
 fn the_answer_does_not_depend_on_the_cuts_that_pass_beside_a_hidden_change() {
-    // Only with several runs in flight does the prefix of change 0 pass before change 1 is found. If that prefix
-    // counted, only one run at a time would find the first two culprits close together, and sweep for more.
+    // Change 0 appears only with change 5, so its prefix passes. Only several runs in flight run that prefix. If it
+    // counted, change 1 would be one culprit of two changes examined, which starts no sweep. With one run at a time it
+    // is one of one.
     let target = Target {
         ids: (0..96).map(Rank::at).collect(),
         fails: [0, 1, 6].map(|culprit| BTreeSet::from([culprit])).into(),

@@ -169,23 +169,33 @@ fn changes_that_only_appear_in_later_runs() {
     assert!(finished.sets().contains(&BTreeSet::from([ids[5]])), "{:?}", finished.verdict);
 }
 
+/// Searches changes in a given order, some of which fail alone. `is_hidden` returns true if a change does not appear in
+/// a run, where the second argument tells which changes are enabled. Expects that each culprit is named alone.
+fn expect_each_culprit_alone(
+    count: usize,
+    culprits: &[usize],
+    is_hidden: impl Fn(usize, &dyn Fn(usize) -> bool) -> bool,
+) {
+    let ids: Vec<_> = (0..count).map(Rank::at).collect();
+    let finished = search(Options { order: Order::Given, ..Options::default() }, 40, |run: Run<'_>| {
+        let enabled = |i: usize| run.enabled(ids[i]);
+        let is_there = |&i: &usize| !is_hidden(i, &enabled);
+        let fails = culprits.iter().any(|i| enabled(*i) && is_there(i));
+        Observation { outcome: outcome(fails), reported: run.reported((0..count).filter(is_there).map(|i| ids[i])) }
+    });
+    let found: BTreeSet<_> = finished.sets().into_iter().collect();
+    assert_eq!(found, culprits.iter().map(|&i| BTreeSet::from([ids[i]])).collect(), "{culprits:?}");
+    assert_eq!(finished.verdict, Verdict::Complete);
+}
+
 #[test]
-fn a_culprit_that_another_one_hides_is_named_alone() {
-    let ids: Vec<_> = (0..30).map(Rank::at).collect();
-    for (hidden, outer) in (0..ids.len()).flat_map(|a| (0..ids.len()).map(move |b| (a, b))).filter(|(a, b)| a != b) {
-        let (hidden, outer) = (ids[hidden], ids[outer]);
-        let finished = search(Options { order: Order::Given, ..Options::default() }, 40, |run: Run<'_>| {
-            let present = ids.iter().copied().filter(|&id| id != hidden || !run.enabled(outer));
-            let fails = run.enabled(outer) || run.enabled(hidden);
-            Observation { outcome: outcome(fails), reported: run.reported(present) }
-        });
-        let found: BTreeSet<_> = finished.sets().into_iter().collect();
-        assert_eq!(
-            found,
-            [hidden, outer].map(|culprit| BTreeSet::from([culprit])).into(),
-            "{hidden:?} below {outer:?}"
-        );
+fn a_culprit_that_others_hide_is_named_alone() {
+    for (hidden, outer) in (0..30).flat_map(|a| (0..30).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        expect_each_culprit_alone(30, &[hidden, outer], |i, enabled| i == hidden && enabled(outer));
     }
+    // No prefix below change 1 is run, because change 0 does not appear in the runs that lead to it.
+    expect_each_culprit_alone(8, &[0, 1, 7], |i, enabled| i == 0 && (enabled(1) || enabled(7)));
+    expect_each_culprit_alone(4, &[0, 1], |i, enabled| i == 0 && enabled(1) && !enabled(3));
 }
 
 #[test]

@@ -122,17 +122,6 @@ impl Bracket {
         self.may_steer && self.group.is_none() && self.is_open()
     }
 
-    /// Returns the end of the prefix that does not fail.
-    pub(in crate::search) fn low(&self) -> Rank {
-        self.low
-    }
-
-    /// Returns the end of the longest prefix that does not fail, where this change is needed.
-    pub(in crate::search) fn passed_below(&self, needed: Rank) -> Rank {
-        // Prefixes whose cuts were unresolved may fail.
-        if self.unresolved.is_empty() { needed } else { self.low }
-    }
-
     /// Returns the prefix that fails.
     pub(in crate::search) fn high(&self) -> Prefix {
         self.high

@@ -237,6 +237,9 @@ impl Procedure {
         if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
             return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
         }
+        if answer.outcome == Outcome::Pass && forced.is_empty() {
+            self.found.prefix_passed(cut);
+        }
         bracket.record(cut, answer.outcome, answer.reported);
         self.narrow(forced, bracket, answer.trial)
     }
@@ -250,11 +253,9 @@ impl Procedure {
             BracketStep::Ask(_) => State::Narrow { forced, bracket },
             BracketStep::Unexplained => inconsistent(Inconsistency::Unexplained(failed)),
             BracketStep::Needed(change) => {
-                if forced.is_empty() {
-                    self.found.prefix_passed(bracket.passed_below(change));
-                }
                 let rest = bracket.below(change);
                 forced.push(change);
+                self.found.set_needs(&forced);
                 // Every set consists of reported changes. This stops a target that invents changes in every run.
                 let named = forced.len() + self.found.changes().count();
                 if named > 2 * self.known.len() + tuning::MAX_INVENTED {
@@ -366,11 +367,10 @@ impl Procedure {
         }
     }
 
-    /// Starts a new set: everything but the excluded changes failed, and these changes were reported. A prefix that is
-    /// known to pass need not be run again.
+    /// Starts a new set: everything but the excluded changes failed and reported these. Passed prefixes are not rerun.
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
-        let passed = self.found.search(&reported);
-        let bracket = Bracket::new(Prefix::All, reported, self.likely_groups.clone()).above(passed);
+        let bracket =
+            Bracket::new(Prefix::All, reported, self.likely_groups.clone()).above(self.found.longest_passed());
         self.had_unresolved = false;
         self.is_dense = false;
         self.narrow(Vec::new(), bracket, failed)

@@ -1,8 +1,8 @@
 //! The culprits found so far, and what earlier runs say about the changes that are left.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::vec::Vec;
 
-use crate::search::model::{rank::Rank, ranked, verdict::Culprit};
+use crate::search::model::{rank::Rank, selection::Prefix, verdict::Culprit};
 
 /// The culprits found so far.
 #[derive(Clone, Debug)]
@@ -10,17 +10,17 @@ pub(super) struct FoundSets {
     culprits: Vec<Culprit>,
     /// Number of culprits that are proved: the target has passed again since they failed alone.
     proved: usize,
-    /// End of the longest prefix that passes in this branch. It contains no change of a culprit. In a search without
-    /// noise, it depends on the culprits, and not on the prefixes that were run to find them: so it is the same with
-    /// several runs in flight.
-    passed: Rank,
-    /// The changes among which the present set is searched for, in order.
-    searched: Arc<[Rank]>,
+    /// Cuts whose prefixes have passed in this branch, without forced changes and without any change of a culprit that
+    /// was found later.
+    passed: Vec<Rank>,
+    /// The first change that the last set of this branch needs: the last change of the shortest prefix that fails. It
+    /// follows from the changes that are needed, and not from the cuts that were run to find them.
+    first_needed: Rank,
 }
 
 impl FoundSets {
     pub(super) fn new() -> Self {
-        Self { culprits: Vec::new(), proved: 0, passed: Rank::FIRST, searched: Arc::new([]) }
+        Self { culprits: Vec::new(), proved: 0, passed: Vec::new(), first_needed: Rank::FIRST }
     }
 
     /// Returns the culprits that are proved.
@@ -56,7 +56,7 @@ impl FoundSets {
     /// Adds a culprit that is not proved yet. Only a sweep adds several before the target passes again. All later
     /// selections leave it out.
     pub(super) fn add(&mut self, culprit: Culprit) {
-        self.passed = culprit.changes.iter().copied().fold(self.passed, Rank::min);
+        self.passed.retain(|&cut| !culprit.changes.iter().any(|&change| Prefix::Below(cut).contains(change)));
         self.culprits.push(culprit);
     }
 
@@ -76,24 +76,29 @@ impl FoundSets {
         if self.is_proved() { None } else { self.culprits.pop() }
     }
 
-    /// Begins the search for a set among these changes, in order. Returns the end of a prefix that is known to pass.
-    pub(super) fn search(&mut self, reported: &Arc<[Rank]>) -> Rank {
-        let below = &reported[..ranked::below(reported, self.passed)];
-        // A change that a culprit had hidden until then may matter.
-        if !below.iter().all(|&change| ranked::contains(&self.searched, change)) {
-            self.passed = Rank::FIRST;
-        }
-        self.searched = reported.clone();
-        self.passed
+    /// Takes note that a prefix without forced changes has passed.
+    pub(super) fn prefix_passed(&mut self, cut: Rank) {
+        self.passed.push(cut);
     }
 
-    /// Takes note that the prefix up to this cut passes.
-    pub(super) fn prefix_passed(&mut self, cut: Rank) {
-        self.passed = self.passed.max(cut);
+    /// Returns the end of the longest prefix that has passed, with the same changes left out as now.
+    pub(super) fn longest_passed(&self) -> Rank {
+        self.passed.iter().copied().max().unwrap_or(Rank::FIRST)
+    }
+
+    /// Takes note that the present set needs these changes, in the order in which they were found.
+    pub(super) fn set_needs(&mut self, changes: &[Rank]) {
+        self.first_needed = changes[0];
+    }
+
+    /// Returns the first change that the last set of this branch needs.
+    pub(super) fn first_needed(&self) -> Rank {
+        self.first_needed
     }
 
     /// Takes note that other changes are left out from now on, so that no prefix is known to pass.
     pub(super) fn begin_branch(&mut self) {
-        self.passed = Rank::FIRST;
+        self.passed.clear();
+        self.first_needed = Rank::FIRST;
     }
 }

@@ -48,11 +48,12 @@ fn density(procedure: &Procedure, forced: &[Rank], rest: &Bracket) -> Density {
 
 /// Searches the rest after everything but the culprits has failed: for one set, or for single changes in a sweep.
 pub(super) fn search_rest(procedure: &mut Procedure, failed: TrialId, reported: Arc<[Rank]>) -> State {
-    let passed = procedure.found.search(&reported);
     let found = &procedure.found;
     let may_sweep = procedure.options.order != Order::Counter && procedure.branches.avoided().is_empty();
     if may_sweep && found.are_single() {
-        let next = ranked::below(&reported, passed);
+        // The longest prefix that has passed would depend on the runs in flight. What comes before the sweep is run
+        // after it.
+        let next = ranked::below(&reported, found.first_needed());
         procedure.sweep = Sweep::new(&reported, next, found.changes().collect(), failed, procedure.stage());
     }
     if procedure.sweep.is_some() { State::Sweep } else { procedure.narrow_all(failed, reported) }
