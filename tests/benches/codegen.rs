@@ -5,7 +5,7 @@
 //! The table is Markdown, for BENCHMARKS.md. If `BISECT_TEST_RUSTC_DRIVER` names a `bisect-rustc`, the searches include
 //! functions. With the argument `time`, it measures the processor time of searches for crates instead, beside that of the
 //! two builds that no search can do without. Other arguments are parts of names of cases. Ends with status 1 if more than
-//! a quarter is compiled.
+//! [`BOUND`] is compiled.
 
 use std::{
     env, fs,
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         println!("only as a bench: cargo bench -p bisect-tests --bench codegen");
         return ExitCode::SUCCESS;
     }
-    let takes_time = arguments.iter().any(|argument| argument == "time");
+    let measures_time = arguments.iter().any(|argument| argument == "time");
     arguments.retain(|argument| !argument.starts_with('-') && argument != "time");
     let fixture = Fixture::new("release");
     // The graph of a real program: the whole service, and its dependencies of the registry.
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     );
     let is_asked_for =
         |case: &&Case| arguments.is_empty() || arguments.iter().any(|argument| case.test.contains(argument));
-    if takes_time {
+    if measures_time {
         return processor_times(&fixture, is_asked_for);
     }
     let driver = rustc_driver();
@@ -75,7 +75,7 @@ fn processor_times(fixture: &Fixture, is_asked_for: impl Fn(&&Case) -> bool) -> 
     println!("| case | trials | search | both builds | ÷ |\n|---|---:|---:|---:|---:|");
     for case in cases(fixture.dir()).iter().filter(|case| case.is_default()).filter(is_asked_for) {
         let scratch = Scratch::new();
-        let took = |command: &mut Command, target: &str| {
+        let run_measured = |command: &mut Command, target: &str| {
             command.env("CARGO_TARGET_DIR", scratch.dir().join(target)).env("CARGO_INCREMENTAL", "0");
             let before = time_of_children();
             let finished = run(command).expect_status(0);
@@ -83,11 +83,11 @@ fn processor_times(fixture: &Fixture, is_asked_for: impl Fn(&&Case) -> bool) -> 
         };
         let builds = ["3", "0"].map(|level| {
             let mut build = fixture.cargo(["test", "--no-run", "--release", "-p", "checks", "--test", &case.target]);
-            took(build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level), "both").1
+            run_measured(build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level), "both").1
         });
         let mut search = fixture.driver(case.arguments());
         search.args(["--level=crates", "--json", "--out"]).arg(scratch.dir().join("out"));
-        let (finished, search) = took(&mut search, "searched");
+        let (finished, search) = run_measured(&mut search, "searched");
         let trials = &finished.events_of("end")[0]["trials"];
         let both: Duration = builds.into_iter().sum();
         let (search, both) = (search.as_secs_f64(), both.as_secs_f64());
@@ -101,7 +101,7 @@ fn processor_times(fixture: &Fixture, is_asked_for: impl Fn(&&Case) -> bool) -> 
 fn time_of_children() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").expect("a Linux machine has it");
     let after_name = stat.rsplit_once(')').expect("the name is in parentheses").1;
-    // Fields 16 and 17 of proc_pid_stat(5), in ticks. Linux has 100 of them in a second on all architectures.
+    // Fields 16 and 17 of proc_pid_stat(5), in ticks: 100 a second on x86-64 and AArch64.
     let ticks = |field: usize| after_name.split_whitespace().nth(field - 3).and_then(|ticks| ticks.parse::<u64>().ok());
     Duration::from_millis(10 * (ticks(16).expect("a number") + ticks(17).expect("a number")))
 }
