@@ -66,7 +66,7 @@ impl Procedure {
             known: Arc::new([]),
             is_made_up: false,
             likely_groups: LikelyGroups::none(),
-            found: FoundSets::new(),
+            found: FoundSets::default(),
             branches: Branches::default(),
             had_unresolved: false,
             incomplete: None,
@@ -255,7 +255,6 @@ impl Procedure {
             BracketStep::Needed(change) => {
                 let rest = bracket.below(change);
                 forced.push(change);
-                self.found.set_needs(&forced);
                 // Every set consists of reported changes. This stops a target that invents changes in every run.
                 let named = forced.len() + self.found.changes().count();
                 if named > 2 * self.known.len() + tuning::MAX_INVENTED {

@@ -84,7 +84,6 @@ impl Procedure {
 
     /// Takes the result that a change failed alone in that trial, which ends the present narrowing.
     pub(in crate::search) fn fails_alone(&mut self, change: Rank, trial: TrialId) {
-        self.found.set_needs(&[change]);
         self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: trial });
     }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::search::model::{rank::Rank, selection::Prefix, verdict::Culprit};
 
 /// The culprits found so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FoundSets {
     culprits: Vec<Culprit>,
     /// Number of culprits that are proved: the target has passed again since they failed alone.
@@ -13,16 +13,9 @@ pub(super) struct FoundSets {
     /// Cuts whose prefixes have passed in this branch, without forced changes and without any change of a culprit that
     /// was found later.
     passed: Vec<Rank>,
-    /// The first change that the last set of this branch needs: the last change of the shortest prefix that fails. It
-    /// follows from the changes that are needed, and not from the cuts that were run to find them.
-    first_needed: Rank,
 }
 
 impl FoundSets {
-    pub(super) fn new() -> Self {
-        Self { culprits: Vec::new(), proved: 0, passed: Vec::new(), first_needed: Rank::FIRST }
-    }
-
     /// Returns the culprits that are proved.
     pub(super) fn proved(&self) -> &[Culprit] {
         &self.culprits[..self.proved]
@@ -48,7 +41,7 @@ impl FoundSets {
         self.culprits.iter().all(|culprit| culprit.changes.len() == 1)
     }
 
-    /// Returns the changes of all culprits.
+    /// Returns the changes of all culprits, in the order in which they were found.
     pub(super) fn changes(&self) -> impl Iterator<Item = Rank> {
         self.culprits.iter().flat_map(|culprit| &culprit.changes).copied()
     }
@@ -86,19 +79,8 @@ impl FoundSets {
         self.passed.iter().copied().max().unwrap_or(Rank::FIRST)
     }
 
-    /// Takes note that the present set needs these changes, in the order in which they were found.
-    pub(super) fn set_needs(&mut self, changes: &[Rank]) {
-        self.first_needed = changes[0];
-    }
-
-    /// Returns the first change that the last set of this branch needs.
-    pub(super) fn first_needed(&self) -> Rank {
-        self.first_needed
-    }
-
     /// Takes note that other changes are left out from now on, so that no prefix is known to pass.
     pub(super) fn begin_branch(&mut self) {
         self.passed.clear();
-        self.first_needed = Rank::FIRST;
     }
 }

@@ -51,9 +51,8 @@ pub(super) fn search_rest(procedure: &mut Procedure, failed: TrialId, reported: 
     let found = &procedure.found;
     let may_sweep = procedure.options.order != Order::Counter && procedure.branches.avoided().is_empty();
     if may_sweep && found.are_single() {
-        // The longest prefix that has passed would depend on the runs in flight. What comes before the sweep is run
-        // after it.
-        let next = ranked::below(&reported, found.first_needed());
+        // The start of the sweep must not depend on the runs in flight. Changes before it are run after it.
+        let next = found.changes().last().map_or(0, |change| ranked::below(&reported, change));
         procedure.sweep = Sweep::new(&reported, next, found.changes().collect(), failed, procedure.stage());
     }
     if procedure.sweep.is_some() { State::Sweep } else { procedure.narrow_all(failed, reported) }
