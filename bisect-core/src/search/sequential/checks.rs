@@ -185,9 +185,10 @@ impl Sequential {
             Outcome::Fail => Question::AllOff,
             Outcome::Unresolved(_) => return,
         };
-        let is_new = may_check(options) && self.trials.checks() < tuning::CHECKS_BEFORE_NO_DIFFERENCE;
         let asked = self.trials.iter().map(|progress| &progress.asked).find(|asked| asked.question == end);
-        if let Some(asked) = asked.filter(|_| is_new).cloned() {
+        // Other checks may have been made: the proof of a suspect is repeated while this end is in flight.
+        let is_unchecked = |asked: &&Asked| may_check(options) && !self.trials.is_checked(&asked.selection);
+        if let Some(asked) = asked.filter(is_unchecked).cloned() {
             // Runs that were in flight may influence the first ones. Parallel checks take no extra time.
             for asked in vec![asked; batch(options).max(tuning::CHECKS_BEFORE_NO_DIFFERENCE)] {
                 self.trials.check(asked, outcome);

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::search::model::{
     options::Options,
-    selection::Prefix,
+    selection::{Prefix, Selection},
     trial::{Outcome, Trial, TrialId},
 };
 
@@ -111,9 +111,9 @@ impl Trials {
         }
     }
 
-    /// Returns the number of checks.
-    pub(super) fn checks(&self) -> usize {
-        self.checks.len()
+    /// Returns true if a check has this selection.
+    pub(super) fn is_checked(&self, selection: &Selection) -> bool {
+        self.checks.iter().any(|check| self.all[check.trial].asked.selection == *selection)
     }
 
     /// Returns the trials of the due checks that have no outcome yet.
