@@ -64,7 +64,7 @@ proptest! {
     fn the_answer_does_not_depend_on_how_many_are_in_flight(
         (ids, sets, _) in case(), disable: bool, choices in vec(any::<usize>(), 8),
     ) {
-        let target = Target { ids, fails: sets, appears_with: Vec::new(), unresolved: Vec::new(), disable };
+        let target = Target { ids, fails: sets, disable, ..Target::default() };
         target.expect_the_same(&[2, 4, 16], &choices)?;
     }
 
@@ -73,7 +73,7 @@ proptest! {
         (ids, sets, _) in case(), appears in (0..20_usize, 0..20_usize), unresolved in (0..20_usize, 0..20_usize),
         choices in vec(any::<usize>(), 8),
     ) {
-        let target = Target { ids, fails: sets, appears_with: vec![appears], unresolved: vec![unresolved], disable: false };
+        let target = Target { ids, fails: sets, appears_with: vec![appears], unresolved: vec![unresolved], ..Target::default() };
         target.expect_the_same(&[4], &choices)?;
     }
 }
@@ -117,7 +117,7 @@ fn the_answer_does_not_depend_on_the_cuts_that_pass_beside_a_hidden_change() {
         fails: [0, 1, 6].map(|culprit| BTreeSet::from([culprit])).into(),
         appears_with: vec![(0, 5)],
         unresolved: vec![(11, 5)],
-        disable: false,
+        ..Target::default()
     };
     target.expect_the_same(&[4], &[3, 0, 0, 11, 0, 9, 9, 4]).unwrap();
 }

@@ -107,8 +107,7 @@ proptest! {
 fn what_is_asked_now_may_have_been_answered_early() {
     for seed in 0..200_u64 {
         let ids: Vec<_> = (0..27_u64).map(|i| change(&[Field::U64(seed), Field::U64(i)])).collect();
-        let target =
-            Target { ids, fails: vec![[2].into()], appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
+        let target = Target { ids, fails: vec![[2].into()], ..Target::default() };
         let choices: Vec<_> = target.ids.iter().map(|id| usize::try_from(id.0 >> 33).unwrap()).collect();
         let without = target.search(5, &choices);
         for when in 0..without.runs {
@@ -132,7 +131,7 @@ fn mean(culprits: u32, favoured: u32, rightly: bool) -> f64 {
         .map(|seed| {
             let ids = (0..1000_u64).map(|i| change(&[Field::U64(seed), Field::U64(i)])).collect();
             let fails = vec![(0..culprits).collect::<BTreeSet<_>>()];
-            let target = Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
+            let target = Target { ids, fails, ..Target::default() };
             let first = if rightly { 0 } else { culprits };
             let ended = search(&target, &options(1), &[target.ids[first..first + favoured].to_vec()], &[0]);
             assert_eq!(ended.found.len(), 1);
@@ -170,7 +169,7 @@ fn trials_are_at_most_the_entropy_of_the_prior_and_five() {
                 let culprit = culprits.start + usize::try_from(seed).unwrap() % culprits.len();
                 let groups = [ids[0..4].to_vec(), ids[4..64].to_vec()];
                 let fails = vec![[culprit].into()];
-                let target = Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
+                let target = Target { ids, fails, ..Target::default() };
                 let ended = search(&target, &options(1), if has_groups { &groups } else { &[] }, &[0]);
                 u32::try_from(ended.runs).expect("few runs")
             })

@@ -15,12 +15,14 @@ use proptest::{
 };
 
 /// A deterministic target: pairs, changes that appear only with others, and unresolved selections.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Target {
     pub(crate) ids: Vec<Rank>,
     pub(crate) fails: Vec<BTreeSet<usize>>,
     /// Pairs of which the first change appears only where the second is enabled.
     pub(crate) appears_with: Vec<(usize, usize)>,
+    /// Pairs of which the first change does not appear where the second is enabled.
+    pub(crate) hidden_by: Vec<(usize, usize)>,
     /// Pairs that make a run unresolved if the first change is on and the second is off.
     pub(crate) unresolved: Vec<(usize, usize)>,
     pub(crate) disable: bool,
@@ -29,19 +31,38 @@ pub(crate) struct Target {
 impl Target {
     pub(crate) fn observe(&self, selection: &Selection) -> Observation {
         let switched = |i: usize| (selection.contains(self.ids[i]) != selection.inverted) != self.disable;
-        let is_there = |i: usize| self.appears_with.iter().all(|&(late, first)| late != i || switched(first));
-        let on = |i: usize| switched(i) && is_there(i);
+        let reported = (0..self.ids.len()).filter(|&i| self.is_there(i, &switched)).map(|i| self.ids[i]);
+        Observation {
+            outcome: self.outcome(&switched),
+            reported: reported.filter(|&id| selection.contains(id)).collect(),
+        }
+    }
+
+    /// Returns true if a change appears in a run in which these changes are switched.
+    fn is_there(&self, i: usize, switched: &dyn Fn(usize) -> bool) -> bool {
+        self.appears_with.iter().all(|&(late, first)| late != i || switched(first))
+            && self.hidden_by.iter().all(|&(hidden, by)| hidden != i || !switched(by))
+    }
+
+    /// Returns the outcome of a run in which these changes are switched.
+    fn outcome(&self, switched: &dyn Fn(usize) -> bool) -> Outcome {
+        let on = |i: usize| switched(i) && self.is_there(i, switched);
         let all = (0..self.ids.len()).all(switched);
         let none = !(0..self.ids.len()).any(switched);
-        let outcome = if !all && !none && self.unresolved.iter().any(|&(with, without)| on(with) && !on(without)) {
+        if !all && !none && self.unresolved.iter().any(|&(with, without)| on(with) && !on(without)) {
             Outcome::Unresolved(Reason::Build)
         } else if self.fails.iter().any(|set| set.iter().all(|&i| on(i))) {
             Outcome::Fail
         } else {
             Outcome::Pass
-        };
-        let reported = (0..self.ids.len()).filter(|&i| is_there(i)).map(|i| self.ids[i]);
-        Observation { outcome, reported: reported.filter(|&id| selection.contains(id)).collect() }
+        }
+    }
+
+    /// Returns true if a set that the search names is minimal: it fails alone, and passes without any one of its changes.
+    fn is_minimal(&self, culprit: &Culprit) -> bool {
+        let fails = |changes: &[Rank]| self.outcome(&|i| changes.contains(&self.ids[i])) == Outcome::Fail;
+        let without = |i: usize| [&culprit.changes[..i], &culprit.changes[i + 1..]].concat();
+        fails(&culprit.changes) && (0..culprit.changes.len()).all(|i| !fails(&without(i)))
     }
 
     /// Searches with this number of trials in flight; `choices` selects the trial that ends next.
@@ -139,7 +160,7 @@ fn in_rounds_of_sixteen(target: &Target) -> (Search, Vec<Option<Culprit>>) {
 
 fn of_1000(fails: Vec<BTreeSet<usize>>, disable: bool) -> Target {
     let ids = (0..1000).map(|i| Rank(i << 54)).collect();
-    Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable }
+    Target { ids, fails, disable, ..Target::default() }
 }
 
 #[test]
@@ -175,7 +196,7 @@ prop_compose! {
     pub(crate) fn target()(ids in btree_set(any::<u64>(), 2..60))
                (fails in vec(btree_set(0..ids.len(), 1..3), 1..4), appears_with in pairs(ids.len()),
                 unresolved in pairs(ids.len()), disable in any::<bool>(), ids in Just(ids)) -> Target {
-        Target { ids: ids.into_iter().map(Rank).collect(), fails, appears_with, unresolved, disable }
+        Target { ids: ids.into_iter().map(Rank).collect(), fails, appears_with, unresolved, disable, ..Target::default() }
     }
 }
 
@@ -229,6 +250,22 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(cases(1000))]
+
+    #[test]
+    fn each_set_is_minimal_where_changes_hide_others(
+        target in target(), hidden_by in pairs(60), in_flight in 1..20_usize, choices in vec(any::<usize>(), 8),
+    ) {
+        let n = target.ids.len();
+        let hidden_by = hidden_by.into_iter().map(|(hidden, by)| (hidden % n, by % n)).collect();
+        let target = Target { hidden_by, ..target };
+        for culprit in target.search(in_flight, &choices).found {
+            prop_assert!(target.is_minimal(&culprit), "{culprit:?}");
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(cases(100))]
 
     #[test]
@@ -248,7 +285,7 @@ proptest! {
 /// Returns the number of rounds of a search in which all trials take the same time.
 fn rounds(in_flight: usize, fails: Vec<BTreeSet<usize>>) -> usize {
     let ids: Vec<_> = (0..1000_u64).map(|i| change(&[Field::U64(i)])).collect();
-    let target = Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
+    let target = Target { ids, fails, ..Target::default() };
     let in_flight = NonZeroUsize::new(in_flight).unwrap();
     let mut rounds = 0;
     in_rounds(&target, Options { in_flight, ..Options::default() }, |_| rounds += 1);
@@ -331,11 +368,27 @@ fn a_change_that_other_changes_hide_does_not_change_the_answer() {
                     ids: ids.clone(),
                     fails: vec![BTreeSet::from([late - 1]), BTreeSet::from([late + 1])],
                     appears_with: vec![(late - 1, late), (late, first)],
-                    unresolved: Vec::new(),
-                    disable: false,
+                    ..Target::default()
                 };
                 target.expect_the_same(&[in_flight], &[0, 5, 3]).unwrap();
             }
+        }
+    }
+}
+
+#[test]
+fn a_set_is_minimal_where_a_change_hides_a_culprit() {
+    let n = 7;
+    for (first, second, alone) in (0..n).flat_map(|a| (0..a).flat_map(move |b| (0..n).map(move |c| (a, b, c)))) {
+        for (hides, in_flight) in (0..n).flat_map(|hides| [(hides, 1), (hides, 4), (hides, 12)]) {
+            let target = Target {
+                ids: (0..n).map(Rank::at).collect(),
+                fails: vec![[first, second].into(), [alone].into()],
+                hidden_by: vec![(alone, hides)],
+                ..Target::default()
+            };
+            let found = target.search(in_flight, &[5, 0, 3]).found;
+            assert!(found.iter().all(|culprit| target.is_minimal(culprit)), "{target:?}: {found:?}");
         }
     }
 }

@@ -205,6 +205,12 @@ impl Bracket {
         }
     }
 
+    /// Returns true if a failing run of a prefix reported a change that the failing run of the longer one had hidden.
+    pub(in crate::search) fn reveals(&self, cut: Rank, outcome: Outcome, reported: Option<&Arc<[Rank]>>) -> bool {
+        let is_new = |change: &Rank| Prefix::Below(cut).contains(*change) && !ranked::contains(&self.failing, *change);
+        outcome == Outcome::Fail && reported.is_some_and(|reported| reported.iter().any(is_new))
+    }
+
     /// Returns true if the result of this run shows that the answer of the search may depend on the cuts: a cut between
     /// candidates is unresolved, or a failing run did not report exactly the known candidates below its cut.
     fn depends_on_cuts(&self, cut: Rank, outcome: Outcome, reported: Option<&Arc<[Rank]>>) -> bool {

@@ -48,8 +48,8 @@ pub(in crate::search) struct Procedure {
     likely_groups: LikelyGroups,
     found: FoundSets,
     branches: Branches,
-    /// True if a trial for the present set was unresolved: the set may contain changes that it does not need.
-    had_unresolved: bool,
+    /// True if the present set may contain changes that it does not need: a trial was unresolved, or others hid a change.
+    may_be_too_large: bool,
     incomplete: Option<Incomplete>,
     /// True if the present set needs many changes.
     is_dense: bool,
@@ -68,7 +68,7 @@ impl Procedure {
             likely_groups: LikelyGroups::none(),
             found: FoundSets::default(),
             branches: Branches::default(),
-            had_unresolved: false,
+            may_be_too_large: false,
             incomplete: None,
             is_dense: false,
             sweep: None,
@@ -173,7 +173,7 @@ impl Procedure {
         match outcome {
             Outcome::Pass => self.found.prove(),
             Outcome::Fail => {}
-            Outcome::Unresolved(_) => self.had_unresolved = true,
+            Outcome::Unresolved(_) => self.may_be_too_large = true,
         }
     }
 
@@ -240,6 +240,7 @@ impl Procedure {
         if answer.outcome == Outcome::Pass && forced.is_empty() {
             self.found.prefix_passed(cut);
         }
+        self.may_be_too_large |= bracket.reveals(cut, answer.outcome, answer.reported);
         bracket.record(cut, answer.outcome, answer.reported);
         self.narrow(forced, bracket, answer.trial)
     }
@@ -312,7 +313,7 @@ impl Procedure {
             return State::FoundAlone { forced: changes, rest };
         }
         let culprit = Culprit { changes, mode: self.mode, confirmed_by: answer.trial };
-        if self.had_unresolved && tried < parts(&culprit) {
+        if self.may_be_too_large && tried < parts(&culprit) {
             return State::Minimize { culprit, part: tried };
         }
         self.confirm(culprit)
@@ -370,7 +371,7 @@ impl Procedure {
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
         let bracket =
             Bracket::new(Prefix::All, reported, self.likely_groups.clone()).above(self.found.longest_passed());
-        self.had_unresolved = false;
+        self.may_be_too_large = false;
         self.is_dense = false;
         self.narrow(Vec::new(), bracket, failed)
     }
