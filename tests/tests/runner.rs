@@ -90,3 +90,14 @@ fn a_runner_that_drops_the_environment() {
         ]);
     }
 }
+
+#[test]
+fn a_runner_that_does_not_end_is_named() {
+    let (fixture, scratch) = (package(), Scratch::new());
+    let runner = runner(&scratch, "exec sleep 600");
+    let mut command = fixture.driver(["test", "--timeout", "1s"]);
+    let finished = run(command.env(VARIABLE, &runner)).expect_status(3);
+    let expected = "did not list its toggles within 1s, which it does before `main`: check that `BISECT_TOGGLES=1 ";
+    assert!(finished.stderr.contains(expected), "{finished}");
+    assert!(finished.stderr.contains("ends, and that the runner starts it"), "{finished}");
+}

@@ -366,33 +366,6 @@ fn a_target_that_comes_to_fail_always_accuses_nobody() {
 }
 
 #[test]
-fn no_difference_is_checked_also_after_the_proof_of_a_suspect() {
-    // The run without changes ends last, and fails by chance. The proof of the suspect was repeated before.
-    let mut target = Flaky::new(1, 100, &[&[20]], (1.0, 0.0));
-    let in_flight = NonZeroUsize::new(16).unwrap();
-    let mut search = Search::new(Options { in_flight, ..suspecting() });
-    let (mut running, mut is_first) = (Vec::new(), true);
-    loop {
-        match search.step() {
-            Step::Run(trial) => running.push(trial),
-            Step::Wait => {
-                let is_last = |trial: &Trial| is_first && trial.question == Question::AllOff;
-                let next = running.iter().position(|trial| !is_last(trial));
-                let trial: Trial = running.remove(next.unwrap_or(0));
-                let mut observation = target.run(&trial);
-                if is_last(&trial) {
-                    (is_first, observation.outcome) = (false, Outcome::Fail);
-                }
-                search.record(trial.id, [observation]);
-            }
-            Step::Done(_) => break,
-        }
-        assert!(search.progress().runs() < 200, "it does not end");
-    }
-    assert_eq!(found(&search), target.expected());
-}
-
-#[test]
 fn the_first_round_asks_prefixes_beside_both_ends() {
     let in_flight = NonZeroUsize::new(5).unwrap();
     let mut search = Search::new(Options { in_flight, ..expecting(0.99) });

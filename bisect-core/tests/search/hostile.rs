@@ -5,13 +5,14 @@ use std::{cell::Cell, collections::BTreeSet, num::NonZeroUsize};
 
 use crate::{
     behaviour::id,
+    in_flight::Target,
     simulator::{Run, search},
 };
 use bisect_core::{
     ChangeId,
     search::{
-        Incomplete, Inconsistency, Observation, Options, Order, Outcome, Question, Rank, Reason, TrialId, Unusable,
-        Verdict,
+        Incomplete, Inconsistency, Noise, Observation, Options, Order, Outcome, Question, Rank, Reason, Search, Step,
+        Trial, TrialId, Unusable, Verdict,
     },
 };
 use proptest::{
@@ -347,4 +348,32 @@ fn a_set_that_grew_around_unresolved_trials_is_not_the_answer() {
     };
     let finished = search(Options::default(), 150, target);
     assert_eq!(finished.sets(), [[ids[30]].into()], "{:?}", finished.verdict);
+}
+
+#[test]
+fn no_difference_is_checked_also_after_the_proof_of_a_suspect() {
+    // The run without changes ends last, and fails by chance. The proof of the suspect was repeated before.
+    let target = Target { ids: (0..100).map(Rank::at).collect(), fails: vec![[20].into()], ..Target::default() };
+    let in_flight = NonZeroUsize::new(16).unwrap();
+    let mut search = Search::new(Options { in_flight, noise: Noise::Suspected(0.99), ..Options::default() });
+    let (mut running, mut is_first) = (Vec::new(), true);
+    loop {
+        match search.step() {
+            Step::Run(trial) => running.push(trial),
+            Step::Wait => {
+                let is_last = |trial: &Trial| is_first && trial.question == Question::AllOff;
+                let next = running.iter().position(|trial| !is_last(trial));
+                let trial: Trial = running.remove(next.unwrap_or(0));
+                let mut observation = target.observe(&trial.selection);
+                if is_last(&trial) {
+                    (is_first, observation.outcome) = (false, Outcome::Fail);
+                }
+                search.record(trial.id, [observation]);
+            }
+            Step::Done(_) => break,
+        }
+        assert!(search.progress().runs() < 200, "it does not end");
+    }
+    let found: Vec<_> = search.test(0).found().iter().map(|culprit| culprit.changes.clone()).collect();
+    assert_eq!(found, [[target.ids[20]]]);
 }

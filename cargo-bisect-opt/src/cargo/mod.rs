@@ -40,6 +40,7 @@ mod slot_dirs;
 mod target_lock;
 mod term_settings;
 pub(crate) mod toggle_choice;
+pub(crate) mod toggle_list;
 pub(crate) mod toggles;
 mod update_groups;
 mod user_line;

@@ -1,7 +1,7 @@
 //! A project with the arguments of one command line: its builds, and the ways to start its executables.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     ffi::OsString,
     io,
     path::{Path, PathBuf},
@@ -9,23 +9,11 @@ use std::{
     time::Duration,
 };
 
-use bisect_core::protocol::names;
-
 use super::{
     Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, IfMissing, Launch, SlotDirs,
-    Subcommand, Workspace,
-    build::Flags,
-    graph::Package,
-    launch::LaunchContext,
-    profiles::Profiles,
-    toggles::{self, Libraries, Toggle},
+    Subcommand, Workspace, build::Flags, graph::Package, launch::LaunchContext, profiles::Profiles,
 };
-use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt, owned_dir::OwnedDir};
-
-/// The time limit for listing toggles. A program that takes longer does something else.
-const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
-/// The size limit for a list of toggles.
-const MAX_LIST_SIZE: usize = 64 << 20;
+use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir};
 
 /// A project, with the user's arguments and configuration.
 #[derive(Clone, Debug)]
@@ -315,52 +303,6 @@ impl Project {
         !self.arguments.nextest.selection.is_empty()
             || !self.arguments.words.is_empty()
             || !self.target_arguments.is_empty()
-    }
-
-    /// Lists the toggles of all executables, also of programs that only tests start.
-    ///
-    /// # Errors
-    /// If an executable cannot be read or started, or does not end in time.
-    pub(crate) fn toggles(
-        &self,
-        artifacts: &Artifacts,
-        scratch: &Path,
-        interrupt: &Interrupt,
-    ) -> Result<BTreeSet<Toggle>, CargoError> {
-        let libraries = Libraries::among(artifacts.libraries.iter().cloned())?;
-        let log = scratch.join("toggles.log");
-        let (mut found, mut asked) = (BTreeSet::new(), None);
-        for executable in &artifacts.executables {
-            if !libraries.or_runtime_in(&fs_err::read(&executable.path)?) {
-                continue;
-            }
-            // If it does not list its toggles after all, a test executable lists its tests, and runs none.
-            let arguments: &[OsString] = if executable.is_test { &["--list".into()] } else { &[] };
-            let mut command = self.launch(artifacts, executable).command(arguments);
-            command.env(names::TOGGLES, "1");
-            let spec = ProcessSpec {
-                command,
-                timeout: Some(LISTING_TIMEOUT),
-                log: &log,
-                append: false,
-                interrupt,
-                reader: None,
-                tail: MAX_LIST_SIZE,
-            };
-            let finished = process::run(spec)?;
-            match finished.ending {
-                Ending::Interrupted => return Err(CargoError::Interrupted),
-                Ending::TimedOut | Ending::Stopped(_) => {
-                    return Err(CargoError::Nothing(format!(
-                        "{executable} did not list its toggles within {LISTING_TIMEOUT:?}"
-                    )));
-                }
-                Ending::Exited(_) => found.extend(toggles::parse(&finished.output)),
-            }
-            asked = Some(executable);
-        }
-        toggles::check_runner(&found, asked, &self.config.runner)?;
-        Ok(found)
     }
 
     /// Returns the user's flags for the compiler.

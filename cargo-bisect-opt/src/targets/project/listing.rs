@@ -18,7 +18,7 @@ use crate::{
     axes::build_toggles::BuildToggles,
     cargo::{
         BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand, graph::Package,
-        toggle_choice::choose, toggles::Toggle,
+        toggle_choice::choose, toggle_list::toggles_of, toggles::Toggle,
     },
     output::terminal,
     process::{interrupt::Interrupt, scratch_dir::ScratchDir},
@@ -97,7 +97,7 @@ fn list_by(
         let overrides = BuildOverrides { variables, is_plain: true, ..BuildOverrides::default() };
         let built = project.attempt_in(0, &overrides, output, scratch.path(), options.timeout, interrupt)?;
         if built.artifacts.is_complete {
-            return project.toggles(&built.artifacts, scratch.path(), interrupt).map(Some);
+            return toggles_of(project, &built.artifacts, options.timeout, scratch.path(), interrupt).map(Some);
         }
     }
     Ok(None)

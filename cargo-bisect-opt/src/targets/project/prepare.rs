@@ -15,7 +15,7 @@ use crate::{
     },
     cargo::{
         Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand, toggle_choice::choose,
-        toggles::Toggle, unknown_fixes, with_own_target_directories,
+        toggle_list::toggles_of, toggles::Toggle, unknown_fixes, with_own_target_directories,
     },
     output::terminal,
     process::{interrupt::Interrupt, scratch_dir::ScratchDir},
@@ -36,7 +36,7 @@ pub(crate) fn toggles(
     let project = Project::load(Subcommand::Test, cargo, target)?;
     let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, quiet, scratch.path(), interrupt)?;
-    let toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
+    let toggles = toggles_of(&project, &artifacts, None, scratch.path(), interrupt)?;
     let unknown = unknown_fixes(&project, &toggles);
     Ok((toggles, unknown))
 }
@@ -61,7 +61,7 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
     let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
     project.executables(&artifacts)?;
-    let toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
+    let toggles = toggles_of(&project, &artifacts, options.timeout, scratch.path(), interrupt)?;
     let choice = choose(&toggles, &options.toggles)?;
     let unknown = unknown_fixes(&project, &toggles);
     let axis: Box<dyn Axis> = if choice.build_time {
