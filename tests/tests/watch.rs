@@ -105,6 +105,50 @@ fn threads_and_other_systems_need_runs() {
 }
 
 #[test]
+fn a_main_thread_that_goes_on_needs_runs() {
+    let fixture = Fixture::new("moments");
+    // The copies are made of the other thread, which ends before the first bad moment.
+    let program = "
+        fn pass(n: u32) { bisect_rt::bisect_watch!(\"step\", n <= 700); }
+        fn main() {
+            std::thread::spawn(|| (1..=600).for_each(pass)).join().unwrap();
+            (601..=1100).for_each(pass);
+        }";
+    fixture.write("src/main.rs", program);
+    let finished = watch(&fixture, &[], "step", &["run"]).expect_status(0);
+    assert_eq!(numbers(&finished), (701, Some(700)), "{finished}");
+    finished.expect_message(&["run again for each moment: its main thread goes on between its moments"]);
+}
+
+#[test]
+fn a_checkpoint_that_was_killed_needs_runs() {
+    let fixture = Fixture::new("moments");
+    let program = "
+        use std::{fs, os::unix::process::parent_id, process::{self, Command}};
+        /// Kills the other children of this process's parent.
+        fn kill_others() {
+            let parent = format!(\"PPid:\\t{}\\n\", parent_id());
+            let ids = fs::read_dir(\"/proc\").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+            let is_child = |id: &String| {
+                fs::read_to_string(format!(\"/proc/{id}/status\")).is_ok_and(|status| status.contains(&parent))
+            };
+            for other in ids.filter(|id| *id != process::id().to_string() && is_child(id)) {
+                Command::new(\"kill\").args([\"-9\", &other]).status().unwrap();
+            }
+        }
+        fn main() {
+            for n in 1..=1100 {
+                if n == 600 { kill_others(); }
+                bisect_rt::bisect_watch!(\"step\", n <= 700);
+            }
+        }";
+    fixture.write("src/main.rs", program);
+    let finished = watch(&fixture, &[], "step", &["run"]).expect_status(0);
+    assert_eq!(numbers(&finished), (701, Some(700)), "{finished}");
+    finished.expect_message(&["run again for each moment: the checkpoint ended with signal 9"]);
+}
+
+#[test]
 fn conditions_that_change_more_than_once_or_were_never_true() {
     let fixture = Fixture::new("moments");
     let finished = watch(&fixture, &[], "step", &["run", "--", "3b20g30b"]).expect_status(0);
