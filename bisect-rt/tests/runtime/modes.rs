@@ -123,6 +123,8 @@ fn a_library_does_not_end_the_program_that_loads_it() {
     let run = load().pattern("+0-1x").run();
     assert_eq!(run.stdout, "loaded\n");
     assert!(run.stderr.starts_with("bisect-rt: ") && run.stderr.contains("unexpected 'x' at byte 4"), "{}", run.stderr);
+    let rest = "; until then the toggles of a library that was loaded later keep their defaults\n";
+    assert!(run.stderr.ends_with(rest), "{}", run.stderr);
     let run = load().env("BISECT_TOGGLES", "1").run();
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("loaded\n", ""));
 }

@@ -129,11 +129,11 @@ struct Unreached<'a> {
 
 impl Unreached<'_> {
     /// Returns the problem with the reason, if there is one. A reason is `by FILE` or `by FILE::TEST`, which reaches the
-    /// message although its words are also those of others, or `cannot: WHY`, or `not yet: WHAT IT TAKES`.
+    /// message although its words are also those of others, or `cannot: WHY`.
     fn problem(&self, tree: &Tree) -> Option<String> {
         let Some(place) = self.reason.strip_prefix("by ") else {
-            let is_known = ["cannot: ", "not yet: "].iter().any(|kind| self.reason.starts_with(kind));
-            return (!is_known).then(|| format!("{:?} is no reason: begin with by, cannot or not yet", self.reason));
+            let is_known = self.reason.starts_with("cannot: ");
+            return (!is_known).then(|| format!("{:?} is no reason: begin with by or cannot", self.reason));
         };
         let (file, test) = place.split_once("::").unwrap_or((place, ""));
         let is_there = tree.text(file).is_some_and(|text| test.is_empty() || text.contains(&format!("fn {test}()")));
