@@ -1,19 +1,19 @@
-//! Texts of hunks: their names, their lines, and patches that git applies.
+//! Texts of hunks: their lines, and patches that git applies.
 
-use std::{io, path::Path, process::Command, sync::LazyLock};
-
-use regex::bytes::Regex;
+use std::{io, process::Command};
 
 use super::{
     hunk_lines::{HunkText, shown, shown_main_first},
+    main_part::{adds_test, main_part},
     moved::{self, Unmoved},
+    part_name::{label, location, name},
     words::PartSet,
 };
 use crate::{
     process::{self, scratch_dir::ScratchDir},
-    report::content::{Location, Report},
+    report::content::Report,
     units::plural,
-    vcs::patch::{Composition, Items, Patch, PatchPart, Piece, overlay, trees::FileVersion},
+    vcs::patch::{Composition, Patch, PatchPart, overlay},
 };
 
 /// The approximate number of lines for the hunks of a change in an answer.
@@ -86,27 +86,6 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
     Report { name: name(patch, main), location: Some(location(patch, main)), text, details, ..report }
 }
 
-/// Returns the part by which a change is named: the first one in a function outside of tests, benches and examples;
-/// otherwise the first one.
-fn main_part(patch: &Patch, parts: &PartSet) -> Option<usize> {
-    let is_code = |part: &&usize| {
-        let part = &patch.parts()[**part];
-        let file = location(patch, part).file;
-        let is_aside =
-            ["tests", "benches", "examples"].iter().any(|&aside| Path::new(&file).iter().any(|name| name == aside));
-        let has_text = lines_of(patch, part).iter().any(|line| !line[1..].trim().is_empty());
-        name(patch, part).starts_with("fn ") && has_text && !is_aside && !adds_test(patch, part)
-    };
-    parts.iter().find(is_code).or(parts.first()).copied()
-}
-
-/// Returns true if a part adds tests.
-fn adds_test(patch: &Patch, part: &PatchPart) -> bool {
-    static TEST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\s*#\[(?:\w+::)*test\b").expect("it is valid"));
-    let count = |lines: Vec<&[u8]>| lines.into_iter().filter(|line| TEST.is_match(line)).count();
-    count(patch.added(part).1) > count(patch.removed(part).1)
-}
-
 /// Returns the number of lines that parts remove and add.
 pub(super) fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
     parts.into_iter().map(|&part| line_count(patch, &patch.parts()[part])).sum()
@@ -114,54 +93,6 @@ pub(super) fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize
 
 fn line_count(patch: &Patch, part: &PatchPart) -> usize {
     patch.removed(part).1.len() + patch.added(part).1.len()
-}
-
-/// Returns the place of a part: in the new version of its file, or, if it is deleted, in the old one.
-fn location(patch: &Patch, part: &PatchPart) -> Location {
-    let file = patch.file_of(part);
-    let version = file.new.as_ref().or(file.old.as_ref());
-    let file = version.map(|version| version.path.display().to_string()).unwrap_or_default();
-    let line = match &part.piece {
-        Piece::Lines(hunk) => u32::try_from(hunk.new.start + 1).ok(),
-        _ => None,
-    };
-    Location { line, ..Location::of_file(file) }
-}
-
-/// Returns the name of a part with its place.
-fn label(patch: &Patch, part: &PatchPart) -> String {
-    let Location { file, line, .. } = location(patch, part);
-    match (line, name(patch, part)) {
-        (Some(line), name) if name.is_empty() => format!("{file}:{line}"),
-        (Some(line), name) => format!("{name} at {file}:{line}"),
-        (None, name) => name,
-    }
-}
-
-/// Returns the name of a part for people: the item that it changes, or what happens to the file.
-fn name(patch: &Patch, part: &PatchPart) -> String {
-    let file = patch.file_of(part);
-    let named = |version: &Option<FileVersion>| {
-        version.as_ref().map(|version| version.path.display().to_string()).unwrap_or_default()
-    };
-    let hunk = match &part.piece {
-        Piece::Added => return format!("new file {}", named(&file.new)),
-        Piece::Deleted => return format!("deleted file {}", named(&file.old)),
-        Piece::Renamed => return format!("{}, renamed from {}", named(&file.new), named(&file.old)),
-        Piece::Mode => return format!("mode of {}", named(&file.new)),
-        Piece::Content => return format!("content of {}", named(&file.new)),
-        Piece::Lines(hunk) => hunk,
-    };
-    let (version, line) = if hunk.new.is_empty() { (&file.old, hunk.old.start) } else { (&file.new, hunk.new.start) };
-    let rust = version.as_ref().filter(|version| version.path.extension() == Some("rs".as_ref()));
-    let content = rust.map_or(&[][..], |version| &version.content);
-    Items::of(content).name_at(first_with_text(content, line)).map(str::to_owned).unwrap_or_default()
-}
-
-/// Returns the first line from this one on that is not blank.
-fn first_with_text(content: &[u8], line: usize) -> usize {
-    let rest = content.split(|&byte| byte == b'\n').skip(line);
-    line + rest.take_while(|line| line.trim_ascii().is_empty()).count()
 }
 
 /// Returns the lines of a part, as in a patch.
@@ -178,7 +109,7 @@ fn lines_of(patch: &Patch, part: &PatchPart) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vcs::patch::trees::{ChangedFile, FileMode};
+    use crate::vcs::patch::trees::{ChangedFile, FileMode, FileVersion};
     use bisect_core::ChangeId;
 
     #[test]
@@ -212,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_named_by_code_rather_than_by_tests() {
+    fn a_note_leads_to_the_hunks_behind_a_new_test() {
         let file = |path: &str, old: &str, new: &str| {
             let version = |text: &str| FileVersion {
                 path: path.into(),
@@ -233,9 +164,6 @@ mod tests {
         let report = |parts: &[usize]| {
             describe(&patch, &parts.iter().copied().collect(), &PartSet::new(), Report::new(ChangeId(0)))
         };
-        let name = |parts: &[usize]| report(parts).name;
-        assert_eq!(name(&[0, 1, 2, 4]), "fn one");
-        assert_eq!((name(&[1, 3, 4]), name(&[0, 4])), ("fn a".to_owned(), String::new()));
         assert_eq!(report(&[0, 2]).details[0], "2 hunks that only compile together (4 of 11 lines):");
         let of_test = describe(&patch, &PartSet::from([4]), &PartSet::from([2]), Report::new(ChangeId(0)));
         assert_eq!(of_test.details[0], "this change adds a test: the fault may be in what it needs to compile");

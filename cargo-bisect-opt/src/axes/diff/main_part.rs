@@ -1,0 +1,154 @@
+//! The part of a change by which it is named, and which is shown first.
+//!
+//! Where many hunks only compile together, most of them make the same difference: a name that all callers follow. The
+//! fault is more likely in one that differs from its old lines in another way, too.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::LazyLock,
+};
+
+use regex::bytes::Regex;
+
+use super::{
+    part_name::{location, name},
+    words::PartSet,
+};
+use crate::vcs::patch::{Patch, PatchPart};
+
+/// Returns the part by which a change is named: among those in functions outside of tests, benches and examples, the
+/// first one whose difference the fewest others make; without any, the first part.
+pub(super) fn main_part(patch: &Patch, parts: &PartSet) -> Option<usize> {
+    let differences: BTreeMap<usize, Difference> =
+        parts.iter().map(|&part| (part, Difference::of(patch, &patch.parts()[part]))).collect();
+    let mut counts = Counts::new();
+    for token in differences.values().flat_map(Difference::tokens) {
+        *counts.entry(*token).or_default() += 1;
+    }
+    let code = parts.iter().filter(|&&part| is_code(patch, &patch.parts()[part]));
+    code.min_by_key(|part| differences[*part].rarity(&counts)).or(parts.first()).copied()
+}
+
+fn is_code(patch: &Patch, part: &PatchPart) -> bool {
+    let file = location(patch, part).file;
+    let is_aside =
+        ["tests", "benches", "examples"].iter().any(|&aside| Path::new(&file).iter().any(|name| name == aside));
+    let lines = patch.removed(part).1.into_iter().chain(patch.added(part).1);
+    let has_text = lines.into_iter().any(|line| !line.trim_ascii().is_empty());
+    name(patch, part).starts_with("fn ") && has_text && !is_aside && !adds_test(patch, part)
+}
+
+/// Returns true if a part adds tests.
+pub(super) fn adds_test(patch: &Patch, part: &PatchPart) -> bool {
+    static TEST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\s*#\[(?:\w+::)*test\b").expect("it is valid"));
+    let count = |lines: Vec<&[u8]>| lines.into_iter().filter(|line| TEST.is_match(line)).count();
+    count(patch.added(part).1) > count(patch.removed(part).1)
+}
+
+/// A token that only the old lines of a part have (`false`), or only the new ones.
+type Differing<'a> = (bool, &'a [u8]);
+/// The number of parts in which a token differs.
+type Counts<'a> = BTreeMap<Differing<'a>, usize>;
+
+/// The difference that a part makes.
+#[derive(Debug)]
+enum Difference<'a> {
+    /// Only spaces, line breaks and comments differ.
+    Layout,
+    /// Only the order or the number of the tokens differs.
+    Order,
+    Tokens(BTreeSet<Differing<'a>>),
+}
+
+impl<'a> Difference<'a> {
+    fn of(patch: &'a Patch, part: &PatchPart) -> Self {
+        let [old, new] = [patch.removed(part).1, patch.added(part).1].map(|lines| tokens(&lines));
+        if old == new {
+            return Self::Layout;
+        }
+        let only = |is_new, tokens: &[&'a [u8]], others: &[&'a [u8]]| -> BTreeSet<_> {
+            tokens.iter().filter(|token| !others.contains(token)).map(|&token| (is_new, token)).collect()
+        };
+        let tokens: BTreeSet<_> = &only(false, &old, &new) | &only(true, &new, &old);
+        if tokens.is_empty() { Self::Order } else { Self::Tokens(tokens) }
+    }
+
+    fn tokens(&self) -> impl Iterator<Item = &Differing<'a>> {
+        match self {
+            Self::Tokens(tokens) => Some(tokens),
+            Self::Layout | Self::Order => None,
+        }
+        .into_iter()
+        .flatten()
+    }
+
+    /// Returns the number of differences, this one included, that have its rarest token.
+    fn rarity(&self, counts: &Counts<'a>) -> usize {
+        match self {
+            Self::Layout => usize::MAX,
+            Self::Order | Self::Tokens(_) => self.tokens().map(|token| counts[token]).min().unwrap_or(1),
+        }
+    }
+}
+
+/// Returns the words, numbers and other characters of lines, without comments that have a line of their own.
+fn tokens<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    let code = lines.iter().map(|line| line.trim_ascii()).filter(|line| !line.starts_with(b"//"));
+    let tokens = code.flat_map(|line| line.chunk_by(move |one, next| is_word(one) && is_word(next)));
+    tokens.filter(|token| !token.trim_ascii().is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vcs::patch::trees::{ChangedFile, FileMode, FileVersion};
+
+    fn file(path: &str, old: &str, new: &str) -> ChangedFile {
+        let version =
+            |text: &str| FileVersion { path: path.into(), mode: FileMode::Plain, content: text.as_bytes().to_vec() };
+        ChangedFile { old: Some(version(old)), new: Some(version(new)) }
+    }
+
+    fn named(patch: &Patch, parts: &[usize]) -> String {
+        let part = main_part(patch, &parts.iter().copied().collect()).expect("there are parts");
+        name(patch, &patch.parts()[part])
+    }
+
+    #[test]
+    fn a_change_is_named_by_code_rather_than_by_tests() {
+        let patch = Patch::new(vec![
+            file("Cargo.toml", "a\n", "b\n"),
+            file("benches/x.rs", "fn a() {\n    1;\n}\n", "fn a() {\n    2;\n}\n"),
+            file(
+                "src/lib.rs",
+                "fn one() {\n    1;\n}\n",
+                "fn one() {\n    2;\n}\n\n#[test]\nfn two() {\n    three();\n}\n",
+            ),
+        ]);
+        assert_eq!(named(&patch, &[0, 1, 2, 4]), "fn one");
+        assert_eq!((named(&patch, &[1, 3, 4]), named(&patch, &[0, 4])), ("fn a".to_owned(), String::new()));
+    }
+
+    #[test]
+    fn a_change_is_named_by_the_difference_that_the_fewest_others_make() {
+        let function = |name: &str, line: &str| format!("fn {name}() {{\n    {line}\n}}\n");
+        for (old, new, expected) in [
+            ("read(8, LE);", "copy(8, BE);", "fn two"),
+            ("read(8, LE);", "copy(9, LE);", "fn two"),
+            ("read(8, LE);", "copy(LE, 8);", "fn one"),
+            ("swap(8, LE);", "swap(LE, 8);", "fn two"),
+            ("read(8, LE); x();", "// Nine.\n    copy(8,  LE);  x();", "fn one"),
+            ("swap(8, LE);", "swap(8,  LE);", "fn one"),
+        ] {
+            let file = |line: &str, of_two: &str| {
+                ["one", "two", "three"].map(|name| function(name, if name == "two" { of_two } else { line })).concat()
+            };
+            let patch =
+                Patch::new(vec![self::file("src/lib.rs", &file("read(4, LE);", old), &file("copy(4, LE);", new))]);
+            let all: Vec<_> = (0..patch.parts().len()).collect();
+            assert_eq!(named(&patch, &all), expected, "{old} {new}");
+        }
+    }
+}
