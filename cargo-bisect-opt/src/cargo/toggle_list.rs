@@ -2,21 +2,18 @@
 
 use std::{collections::BTreeSet, ffi::OsString, path::Path, time::Duration};
 
-use bisect_core::protocol::names;
-
 use super::{
     Artifacts, CargoError, Project,
     toggles::{self, Libraries, Toggle},
 };
 use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt};
 
-/// The time limit for listing toggles. A program that takes longer does something else.
+/// The longest time limit for listing toggles. A program that takes longer does something else.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The size limit for a list of toggles.
 const MAX_LIST_SIZE: usize = 64 << 20;
 
-/// Lists the toggles of all executables, also of programs that only tests start. `limit` is the user's time limit of a
-/// run.
+/// Lists the toggles of all executables, also of programs that only tests start. `limit` is that of `--timeout`.
 ///
 /// # Errors
 /// If an executable cannot be read or started, or does not end in time.
@@ -38,7 +35,7 @@ pub(crate) fn toggles_of(
         // If it does not list its toggles after all, a test executable lists its tests, and runs none.
         let arguments: &[OsString] = if executable.is_test { &["--list".into()] } else { &[] };
         let mut command = project.launch(artifacts, executable).command(arguments);
-        command.env(names::TOGGLES, "1");
+        command.env(toggles::VARIABLE, "1");
         let spec = ProcessSpec {
             command,
             timeout: Some(limit),
@@ -51,13 +48,16 @@ pub(crate) fn toggles_of(
         let finished = process::run(spec)?;
         match finished.ending {
             Ending::Interrupted => return Err(CargoError::Interrupted),
-            Ending::TimedOut | Ending::Stopped(_) => {
-                let runner = if project.has_runner { ", and that the runner starts it" } else { "" };
+            ended @ (Ending::TimedOut | Ending::Stopped(_)) => {
+                let when = if ended == Ending::TimedOut {
+                    format!(" within {limit:?}")
+                } else {
+                    ": it was stopped".to_owned()
+                };
+                let runner = if project.has_runner { ", or in the runner" } else { "" };
                 return Err(CargoError::Nothing(format!(
-                    "{executable} did not list its toggles within {limit:?}, which it does before `main`: check that \
-                     `{}=1 {}` ends{runner}",
-                    toggles::VARIABLE,
-                    executable.path.display()
+                    "{executable} did not list its toggles{when}; they are listed before `main` starts, so look for \
+                     what waits before it{runner}"
                 )));
             }
             Ending::Exited(_) => found.extend(toggles::parse(&finished.output)),

@@ -176,14 +176,20 @@ impl Bracket {
     }
 
     /// Takes the answer to [`BracketStep::Ask`]. Without reports, a failing run is assumed to have reported the same
-    /// changes as the failing run of the longer prefix.
-    pub(in crate::search) fn record(&mut self, cut: Rank, outcome: Outcome, reported: Option<&Arc<[Rank]>>) {
+    /// changes as the failing run of the longer prefix. Returns the changes that others hid in that longer prefix.
+    pub(in crate::search) fn record(
+        &mut self,
+        cut: Rank,
+        outcome: Outcome,
+        reported: Option<&Arc<[Rank]>>,
+    ) -> Vec<Rank> {
         if self.depends_on_cuts(cut, outcome, reported)
             && let Some(unsteered) = self.unsteered.take()
         {
             *self = Self { may_steer: false, ..Arc::unwrap_or_clone(unsteered) };
-            return;
+            return Vec::new();
         }
+        let mut revealed = Vec::new();
         self.steps += 1;
         match outcome {
             Outcome::Pass => {
@@ -195,7 +201,9 @@ impl Bracket {
                 self.observed = true;
                 if let Some(reported) = reported {
                     // The reports may include forced changes: all of those rank above the prefix.
-                    self.failing = reported.clone();
+                    let failing = core::mem::replace(&mut self.failing, reported.clone());
+                    let is_new = |change: &&Rank| self.high.contains(**change) && !ranked::contains(&failing, **change);
+                    revealed.extend(reported.iter().filter(is_new));
                     self.weights.find(reported, self.suspects.as_ref().unwrap_or(&self.likely_groups));
                 }
             }
@@ -203,12 +211,7 @@ impl Bracket {
             Outcome::Unresolved(_) if self.is_high(cut) => self.observed = true,
             Outcome::Unresolved(_) => self.unresolved.push(cut),
         }
-    }
-
-    /// Returns true if a failing run of a prefix reported a change that the failing run of the longer one had hidden.
-    pub(in crate::search) fn reveals(&self, cut: Rank, outcome: Outcome, reported: Option<&Arc<[Rank]>>) -> bool {
-        let is_new = |change: &Rank| Prefix::Below(cut).contains(*change) && !ranked::contains(&self.failing, *change);
-        outcome == Outcome::Fail && reported.is_some_and(|reported| reported.iter().any(is_new))
+        revealed
     }
 
     /// Returns true if the result of this run shows that the answer of the search may depend on the cuts: a cut between

@@ -30,7 +30,7 @@ use crate::search::model::{
 use crate::search::tuning;
 use branches::Branches;
 use found_sets::FoundSets;
-use minimize::{part, parts};
+use minimize::{Doubts, part, parts};
 pub(in crate::search) use question::{Answer, Asked};
 use state::{AfterConfirm, State, inconsistent, unusable};
 
@@ -48,8 +48,8 @@ pub(in crate::search) struct Procedure {
     likely_groups: LikelyGroups,
     found: FoundSets,
     branches: Branches,
-    /// True if the present set may contain changes that it does not need: a trial was unresolved, or others hid a change.
-    may_be_too_large: bool,
+    /// The reasons why the present set may contain changes that it does not need.
+    doubts: Doubts,
     incomplete: Option<Incomplete>,
     /// True if the present set needs many changes.
     is_dense: bool,
@@ -68,7 +68,7 @@ impl Procedure {
             likely_groups: LikelyGroups::none(),
             found: FoundSets::default(),
             branches: Branches::default(),
-            may_be_too_large: false,
+            doubts: Doubts::default(),
             incomplete: None,
             is_dense: false,
             sweep: None,
@@ -173,7 +173,7 @@ impl Procedure {
         match outcome {
             Outcome::Pass => self.found.prove(),
             Outcome::Fail => {}
-            Outcome::Unresolved(_) => self.may_be_too_large = true,
+            Outcome::Unresolved(_) => self.doubts.had_unresolved = true,
         }
     }
 
@@ -240,8 +240,7 @@ impl Procedure {
         if answer.outcome == Outcome::Pass && forced.is_empty() {
             self.found.prefix_passed(cut);
         }
-        self.may_be_too_large |= bracket.reveals(cut, answer.outcome, answer.reported);
-        bracket.record(cut, answer.outcome, answer.reported);
+        self.doubts.revealed.extend(bracket.record(cut, answer.outcome, answer.reported));
         self.narrow(forced, bracket, answer.trial)
     }
 
@@ -313,7 +312,7 @@ impl Procedure {
             return State::FoundAlone { forced: changes, rest };
         }
         let culprit = Culprit { changes, mode: self.mode, confirmed_by: answer.trial };
-        if self.may_be_too_large && tried < parts(&culprit) {
+        if self.doubts.concern(&culprit) && tried < parts(&culprit) {
             return State::Minimize { culprit, part: tried };
         }
         self.confirm(culprit)
@@ -371,7 +370,7 @@ impl Procedure {
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
         let bracket =
             Bracket::new(Prefix::All, reported, self.likely_groups.clone()).above(self.found.longest_passed());
-        self.may_be_too_large = false;
+        self.doubts = Doubts::default();
         self.is_dense = false;
         self.narrow(Vec::new(), bracket, failed)
     }

@@ -111,7 +111,7 @@ impl Trials {
         }
     }
 
-    /// Returns true if a check has this selection.
+    /// Returns true if a check repeats this selection.
     pub(super) fn is_checked(&self, selection: &Selection) -> bool {
         self.checks.iter().any(|check| self.all[check.trial].asked.selection == *selection)
     }

@@ -1,7 +1,7 @@
 //! The part of a change by which it is named, and which is shown first.
 //!
-//! Where many hunks only compile together, most of them make the same difference: a name that all callers follow. The
-//! fault is more likely in one that differs from its old lines in another way, too.
+//! Where many hunks only compile together, most of them have the same edit: they follow a new name. The fault is more
+//! likely in one that has another edit, too.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use super::{
 use crate::vcs::patch::{Patch, PatchPart};
 
 /// Returns the part by which a change is named: among those in functions outside of tests, benches and examples, the
-/// first one whose difference the fewest others make; without any, the first part.
+/// first one whose edit is the least common; without any, the first part.
 pub(super) fn main_part(patch: &Patch, parts: &PartSet) -> Option<usize> {
     let differences: BTreeMap<usize, Difference> =
         parts.iter().map(|&part| (part, Difference::of(patch, &patch.parts()[part]))).collect();
@@ -67,10 +67,9 @@ impl<'a> Difference<'a> {
         if old == new {
             return Self::Layout;
         }
-        let only = |is_new, tokens: &[&'a [u8]], others: &[&'a [u8]]| -> BTreeSet<_> {
-            tokens.iter().filter(|token| !others.contains(token)).map(|&token| (is_new, token)).collect()
-        };
-        let tokens: BTreeSet<_> = &only(false, &old, &new) | &only(true, &new, &old);
+        let [of_old, of_new] = [&old, &new].map(|tokens| tokens.iter().copied().collect::<BTreeSet<_>>());
+        let removed = of_old.difference(&of_new).map(|&token| (false, token));
+        let tokens: BTreeSet<_> = removed.chain(of_new.difference(&of_old).map(|&token| (true, token))).collect();
         if tokens.is_empty() { Self::Order } else { Self::Tokens(tokens) }
     }
 
@@ -92,12 +91,13 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// Returns the words, numbers and other characters of lines, without comments that have a line of their own.
+/// Returns the words, numbers and other characters of lines, without comments that have a line of their own and without
+/// commas, which rustfmt adds and removes.
 fn tokens<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
     let code = lines.iter().map(|line| line.trim_ascii()).filter(|line| !line.starts_with(b"//"));
     let tokens = code.flat_map(|line| line.chunk_by(move |one, next| is_word(one) && is_word(next)));
-    tokens.filter(|token| !token.trim_ascii().is_empty()).collect()
+    tokens.filter(|token| !token.trim_ascii().is_empty() && *token != b",").collect()
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_named_by_the_difference_that_the_fewest_others_make() {
+    fn a_change_is_named_by_its_least_common_edit() {
         let function = |name: &str, line: &str| format!("fn {name}() {{\n    {line}\n}}\n");
         for (old, new, expected) in [
             ("read(8, LE);", "copy(8, BE);", "fn two"),
@@ -141,6 +141,7 @@ mod tests {
             ("swap(8, LE);", "swap(LE, 8);", "fn two"),
             ("read(8, LE); x();", "// Nine.\n    copy(8,  LE);  x();", "fn one"),
             ("swap(8, LE);", "swap(8,  LE);", "fn one"),
+            ("read(8, LE);", "copy(\n        8,\n        LE,\n    );", "fn one"),
         ] {
             let file = |line: &str, of_two: &str| {
                 ["one", "two", "three"].map(|name| function(name, if name == "two" { of_two } else { line })).concat()

@@ -51,8 +51,9 @@ pub(super) fn search_rest(procedure: &mut Procedure, failed: TrialId, reported: 
     let found = &procedure.found;
     let may_sweep = procedure.options.order != Order::Counter && procedure.branches.avoided().is_empty();
     if may_sweep && found.are_single() {
-        // The start of the sweep must not depend on the runs in flight. Changes before it are run after it.
-        let next = found.changes().last().map_or(0, |change| ranked::below(&reported, change));
+        // The start of the sweep must not depend on the runs in flight. It skips earlier changes, which are searched after
+        // it.
+        let next = ranked::below(&reported, found.changes().last().expect("a culprit was found"));
         procedure.sweep = Sweep::new(&reported, next, found.changes().collect(), failed, procedure.stage());
     }
     if procedure.sweep.is_some() { State::Sweep } else { procedure.narrow_all(failed, reported) }

@@ -8,6 +8,22 @@ use crate::search::{
     sequential::bracket::Bracket,
 };
 
+/// The reasons why the present set may contain changes that it does not need.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubts {
+    /// A trial for the set was unresolved.
+    pub(super) had_unresolved: bool,
+    /// The changes that others hid in earlier runs for the set.
+    pub(super) revealed: Vec<Rank>,
+}
+
+impl Doubts {
+    /// Returns true if this set may be too large.
+    pub(super) fn concern(&self, culprit: &Culprit) -> bool {
+        self.had_unresolved || culprit.changes.iter().any(|change| self.revealed.contains(change))
+    }
+}
+
 /// Takes the answer to the question if a part of the set fails.
 pub(super) fn answer(procedure: &mut Procedure, culprit: Culprit, index: usize, answer: &Answer<'_>) -> State {
     match answer.outcome {

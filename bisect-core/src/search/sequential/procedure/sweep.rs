@@ -42,7 +42,7 @@ pub(super) struct Sweep {
 
 impl Sweep {
     /// Returns the sweep over the reported changes from an index on, if it is likely that many of them are culprits. The
-    /// culprits so far are single changes before that index.
+    /// culprits so far are single changes.
     pub(super) fn new(
         reported: &Arc<[Rank]>,
         next: usize,
