@@ -152,6 +152,7 @@ fn within_a_large_hunk_the_bad_line_is_found() {
     assert_eq!(names(&finished), [["fn total@src/lib.rs:3"], ["fn total@src/lib.rs:16"]], "{finished}");
     let found = finished.events_of("found");
     assert_eq!((&found[0]["within"], &found[1]["within"]), (&serde_json::Value::Null, &1.into()), "{finished}");
+    finished.expect_message(&["in 2 files, between HEAD", "in 1 file, between the working files without the culprit"]);
     let patch = place.patch(2);
     assert!(patch.contains("-    sum += 1 + 13 - 13;\n+    sum += 2 + 13 - 13;\n"), "{patch}");
     assert_eq!(patch.matches("\n+    ").count(), 1, "{patch}");

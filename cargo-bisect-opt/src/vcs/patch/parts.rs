@@ -1,6 +1,9 @@
 //! Parts of a patch, each a change of its own, and the files that any selection of them makes.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use super::{
     aligned, finer,
@@ -88,7 +91,7 @@ impl Patch {
 
     /// Returns the number of files with changes.
     pub(crate) fn file_count(&self) -> usize {
-        self.files.len()
+        self.parts.iter().map(|part| part.file).collect::<BTreeSet<_>>().len()
     }
 
     /// Returns the file of a part.
