@@ -104,9 +104,18 @@ fn threads_and_other_systems_need_runs() {
     finished.expect_message(&["stopped at --max-runs", "the last moment known to be good is"]);
 }
 
+/// Checks that moment 701 of a program is found by runs, because its copies do not get there.
+#[track_caller]
+fn expect_runs(program: &str, why: &str) {
+    let fixture = Fixture::new("moments");
+    fixture.write("src/main.rs", program);
+    let finished = watch(&fixture, &[], "step", &["run"]).expect_status(0);
+    assert_eq!(numbers(&finished), (701, Some(700)), "{finished}");
+    finished.expect_message(&[&format!("run again for each moment: {why}")]);
+}
+
 #[test]
 fn a_main_thread_that_goes_on_needs_runs() {
-    let fixture = Fixture::new("moments");
     // The copies are made of the other thread, which ends before the first bad moment.
     let program = "
         fn pass(n: u32) { bisect_rt::bisect_watch!(\"step\", n <= 700); }
@@ -114,15 +123,11 @@ fn a_main_thread_that_goes_on_needs_runs() {
             std::thread::spawn(|| (1..=600).for_each(pass)).join().unwrap();
             (601..=1100).for_each(pass);
         }";
-    fixture.write("src/main.rs", program);
-    let finished = watch(&fixture, &[], "step", &["run"]).expect_status(0);
-    assert_eq!(numbers(&finished), (701, Some(700)), "{finished}");
-    finished.expect_message(&["run again for each moment: its main thread goes on between its moments"]);
+    expect_runs(program, "its main thread goes on between its moments");
 }
 
 #[test]
 fn a_checkpoint_that_was_killed_needs_runs() {
-    let fixture = Fixture::new("moments");
     let program = "
         use std::{fs, os::unix::process::parent_id, process::{self, Command}};
         /// Kills the other children of the supervisor, if there is one: it is the same program.
@@ -144,10 +149,7 @@ fn a_checkpoint_that_was_killed_needs_runs() {
                 bisect_rt::bisect_watch!(\"step\", n <= 700);
             }
         }";
-    fixture.write("src/main.rs", program);
-    let finished = watch(&fixture, &[], "step", &["run"]).expect_status(0);
-    assert_eq!(numbers(&finished), (701, Some(700)), "{finished}");
-    finished.expect_message(&["run again for each moment: the checkpoint ended with signal 9"]);
+    expect_runs(program, "the checkpoint ended with signal 9");
 }
 
 #[test]
