@@ -144,18 +144,10 @@ mod tests {
 
     #[test]
     fn a_note_leads_to_the_hunks_behind_a_new_test() {
-        let file = |path: &str, old: &str, new: &str| {
-            let version = |text: &str| FileVersion {
-                path: path.into(),
-                mode: FileMode::Plain,
-                content: text.as_bytes().to_vec(),
-            };
-            ChangedFile { old: Some(version(old)), new: Some(version(new)) }
-        };
         let patch = Patch::new(vec![
-            file("Cargo.toml", "a\n", "b\n"),
-            file("benches/x.rs", "fn a() {\n    1;\n}\n", "fn a() {\n    2;\n}\n"),
-            file(
+            ChangedFile::of_texts("Cargo.toml", "a\n", "b\n"),
+            ChangedFile::of_texts("benches/x.rs", "fn a() {\n    1;\n}\n", "fn a() {\n    2;\n}\n"),
+            ChangedFile::of_texts(
                 "src/lib.rs",
                 "fn one() {\n    1;\n}\n",
                 "fn one() {\n    2;\n}\n\n#[test]\nfn two() {\n    three();\n}\n",

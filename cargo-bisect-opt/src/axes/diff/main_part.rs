@@ -20,14 +20,19 @@ use crate::vcs::patch::{Patch, PatchPart};
 /// Returns the part by which a change is named: among those in functions outside of tests, benches and examples, the
 /// first one whose edit is the least common; without any, the first part.
 pub(super) fn main_part(patch: &Patch, parts: &PartSet) -> Option<usize> {
-    let differences: BTreeMap<usize, Difference> =
-        parts.iter().map(|&part| (part, Difference::of(patch, &patch.parts()[part]))).collect();
-    let mut counts = Counts::new();
-    for token in differences.values().flat_map(Difference::tokens) {
-        *counts.entry(*token).or_default() += 1;
+    let differences: BTreeMap<usize, _> =
+        parts.iter().map(|&part| (part, difference(patch, &patch.parts()[part]))).collect();
+    // The number of parts in which a token differs.
+    let mut counts: BTreeMap<Differing<'_>, usize> = BTreeMap::new();
+    for &token in differences.values().flatten().flatten() {
+        *counts.entry(token).or_default() += 1;
     }
+    let commonness = |part: &&usize| match &differences[*part] {
+        Some(tokens) => tokens.iter().map(|token| counts[token]).min().unwrap_or(1),
+        None => usize::MAX,
+    };
     let code = parts.iter().filter(|&&part| is_code(patch, &patch.parts()[part]));
-    code.min_by_key(|part| differences[*part].rarity(&counts)).or(parts.first()).copied()
+    code.min_by_key(commonness).or(parts.first()).copied()
 }
 
 fn is_code(patch: &Patch, part: &PatchPart) -> bool {
@@ -48,47 +53,17 @@ pub(super) fn adds_test(patch: &Patch, part: &PatchPart) -> bool {
 
 /// A token that only the old lines of a part have (`false`), or only the new ones.
 type Differing<'a> = (bool, &'a [u8]);
-/// The number of parts in which a token differs.
-type Counts<'a> = BTreeMap<Differing<'a>, usize>;
 
-/// The difference that a part makes.
-#[derive(Debug)]
-enum Difference<'a> {
-    /// Only spaces, line breaks and comments differ.
-    Layout,
-    /// Only the order or the number of the tokens differs.
-    Order,
-    Tokens(BTreeSet<Differing<'a>>),
-}
-
-impl<'a> Difference<'a> {
-    fn of(patch: &'a Patch, part: &PatchPart) -> Self {
-        let [old, new] = [patch.removed(part).1, patch.added(part).1].map(|lines| tokens(&lines));
-        if old == new {
-            return Self::Layout;
-        }
-        let [of_old, of_new] = [&old, &new].map(|tokens| tokens.iter().copied().collect::<BTreeSet<_>>());
-        let removed = of_old.difference(&of_new).map(|&token| (false, token));
-        let tokens: BTreeSet<_> = removed.chain(of_new.difference(&of_old).map(|&token| (true, token))).collect();
-        if tokens.is_empty() { Self::Order } else { Self::Tokens(tokens) }
+/// Returns the tokens in which the old and the new lines of a part differ; none if only their order or number differs.
+/// `None`: only spaces, line breaks and comments differ.
+fn difference<'a>(patch: &'a Patch, part: &PatchPart) -> Option<BTreeSet<Differing<'a>>> {
+    let [old, new] = [patch.removed(part).1, patch.added(part).1].map(|lines| tokens(&lines));
+    if old == new {
+        return None;
     }
-
-    fn tokens(&self) -> impl Iterator<Item = &Differing<'a>> {
-        match self {
-            Self::Tokens(tokens) => Some(tokens),
-            Self::Layout | Self::Order => None,
-        }
-        .into_iter()
-        .flatten()
-    }
-
-    /// Returns the number of differences, this one included, that have its rarest token.
-    fn rarity(&self, counts: &Counts<'a>) -> usize {
-        match self {
-            Self::Layout => usize::MAX,
-            Self::Order | Self::Tokens(_) => self.tokens().map(|token| counts[token]).min().unwrap_or(1),
-        }
-    }
+    let [old, new] = [old, new].map(BTreeSet::from_iter);
+    let removed = old.difference(&new).map(|&token| (false, token));
+    Some(removed.chain(new.difference(&old).map(|&token| (true, token))).collect())
 }
 
 /// Returns the words, numbers and other characters of lines, without comments that have a line of their own and without
@@ -103,13 +78,7 @@ fn tokens<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vcs::patch::trees::{ChangedFile, FileMode, FileVersion};
-
-    fn file(path: &str, old: &str, new: &str) -> ChangedFile {
-        let version =
-            |text: &str| FileVersion { path: path.into(), mode: FileMode::Plain, content: text.as_bytes().to_vec() };
-        ChangedFile { old: Some(version(old)), new: Some(version(new)) }
-    }
+    use crate::vcs::patch::trees::ChangedFile;
 
     fn named(patch: &Patch, parts: &[usize]) -> String {
         let part = main_part(patch, &parts.iter().copied().collect()).expect("there are parts");
@@ -119,9 +88,9 @@ mod tests {
     #[test]
     fn a_change_is_named_by_code_rather_than_by_tests() {
         let patch = Patch::new(vec![
-            file("Cargo.toml", "a\n", "b\n"),
-            file("benches/x.rs", "fn a() {\n    1;\n}\n", "fn a() {\n    2;\n}\n"),
-            file(
+            ChangedFile::of_texts("Cargo.toml", "a\n", "b\n"),
+            ChangedFile::of_texts("benches/x.rs", "fn a() {\n    1;\n}\n", "fn a() {\n    2;\n}\n"),
+            ChangedFile::of_texts(
                 "src/lib.rs",
                 "fn one() {\n    1;\n}\n",
                 "fn one() {\n    2;\n}\n\n#[test]\nfn two() {\n    three();\n}\n",
@@ -143,11 +112,14 @@ mod tests {
             ("swap(8, LE);", "swap(8,  LE);", "fn one"),
             ("read(8, LE);", "copy(\n        8,\n        LE,\n    );", "fn one"),
         ] {
-            let file = |line: &str, of_two: &str| {
+            let code = |line: &str, of_two: &str| {
                 ["one", "two", "three"].map(|name| function(name, if name == "two" { of_two } else { line })).concat()
             };
-            let patch =
-                Patch::new(vec![self::file("src/lib.rs", &file("read(4, LE);", old), &file("copy(4, LE);", new))]);
+            let patch = Patch::new(vec![ChangedFile::of_texts(
+                "src/lib.rs",
+                &code("read(4, LE);", old),
+                &code("copy(4, LE);", new),
+            )]);
             let all: Vec<_> = (0..patch.parts().len()).collect();
             assert_eq!(named(&patch, &all), expected, "{old} {new}");
         }

@@ -183,14 +183,8 @@ fn is_of_build(file: &ChangedFile) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vcs::patch::trees::{FileMode, FileVersion};
 
     const TEST: &str = "#[test]\nfn sums() {\n    total();\n}\n";
-
-    fn file(path: &str, old: &str, new: &str) -> ChangedFile {
-        let version = |text: &str| Some(FileVersion { path: path.into(), mode: FileMode::Plain, content: text.into() });
-        ChangedFile { old: version(old), new: version(new) }
-    }
 
     /// Returns a library; the bodies of functions are these numbers.
     fn library(numbers: [u8; 4]) -> String {
@@ -204,9 +198,9 @@ mod tests {
     #[test]
     fn the_parts_near_a_failing_test_come_first() {
         let patch = Patch::new(vec![
-            file("src/lib.rs", &library([0; 4]), &library([1; 4])),
-            file("Cargo.toml", "a\n", "b\n"),
-            file("README", "a\n", "b\n"),
+            ChangedFile::of_texts("src/lib.rs", &library([0; 4]), &library([1; 4])),
+            ChangedFile::of_texts("Cargo.toml", "a\n", "b\n"),
+            ChangedFile::of_texts("README", "a\n", "b\n"),
         ]);
         assert_eq!(patch.parts().len(), 7, "{:?}", patch.parts());
         let unchanged = [(PathBuf::from("tests/a.rs"), TEST.as_bytes().to_vec())];
@@ -223,7 +217,7 @@ mod tests {
                 "struct Name;\nimpl PartialEq for Name {{\n    fn eq(&self, _: &Name) -> bool {{\n        {n}\n    }}\n}}\n"
             )
         };
-        let patch = Patch::new(vec![file("src/lib.rs", &code(0), &code(1))]);
+        let patch = Patch::new(vec![ChangedFile::of_texts("src/lib.rs", &code(0), &code(1))]);
         let test = (PathBuf::from("tests/a.rs"), b"fn equal() {\n    assert!(Name == Name);\n}\n".to_vec());
         assert_eq!(likely_parts(&patch, &[test], &["equal".to_owned()]), [PartSet::from([0]), PartSet::new()]);
     }

@@ -74,6 +74,15 @@ pub(crate) struct ChangedFile {
     pub(crate) new: Option<FileVersion>,
 }
 
+#[cfg(test)]
+impl ChangedFile {
+    /// Returns a plain file with these two texts.
+    pub(crate) fn of_texts(path: &str, old: &str, new: &str) -> Self {
+        let version = |text: &str| Some(FileVersion { path: path.into(), mode: FileMode::Plain, content: text.into() });
+        Self { old: version(old), new: version(new) }
+    }
+}
+
 /// A version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
