@@ -173,7 +173,9 @@ impl Trace {
             let left = if left.is_empty() { what } else { format!("{what:<28}{DIM}{left}{DIM:#}") };
             return format!("{left}\n      {DIM}{pattern} → {log}{DIM:#}\n      {times}");
         }
-        format!("{what:<28}{DIM}{left:<22}{DIM:#}{times}")
+        // A label may be as wide as both columns together.
+        let what = if left.is_empty() { format!("{what:<50}") } else { format!("{what:<28}{DIM}{left:<22}{DIM:#}") };
+        format!("{what}{times}")
     }
 
     /// Returns the selection of a run, in words.
@@ -313,5 +315,18 @@ mod tests {
         let (beginning, outcome) = (format!("{:>4}  {:<50}", 1, "with every change"), "pass  3 reached, 1.0s\n");
         assert_eq!(shown(false), format!("{beginning}{outcome}"));
         assert_eq!(shown(true), format!("{beginning}\n    Blocking waiting\n{beginning}{outcome}"));
+    }
+
+    #[test]
+    fn outcomes_are_in_one_column_also_after_long_labels() {
+        let trace = Trace::new(false, PathBuf::from("out"));
+        let width = |subject: &str, left| {
+            let subject = Some(subject.to_owned());
+            let beginning = trace.beginning(&RunBegins { subject, left, ..run_begins() });
+            terminal::without_colors(&beginning).chars().count()
+        };
+        let long = "alone, with a new current directory";
+        assert_eq!(width(long, None), width("alone", Some(3)));
+        assert_eq!(width(long, None), width("alone", None));
     }
 }

@@ -271,6 +271,7 @@ impl Target for VictimTarget {
             return Some(format!("with all tests, {number} at once"));
         }
         let (others, victim) = (plural(self.others(), "test"), self.victim());
+        let run = if self.others() == 1 { "runs" } else { "run" };
         let renewed = self.renewed().map(|thing| format!(", with a new {}", thing.name())).unwrap_or_default();
         if self.others() == 0 && !matches!(self.runner.way, Way::Apart(_)) {
             return Some(format!("alone{renewed}"));
@@ -281,10 +282,10 @@ impl Target for VictimTarget {
                     Some(tests) => format!(", with {tests}"),
                     None => String::new(),
                 };
-                format!("{others} that run before `{victim}`, one after the other{required}{renewed}")
+                format!("{others} that {run} before `{victim}`, one after the other{required}{renewed}")
             }
             Way::Parallel => {
-                format!("{others} that run beside `{victim}`, {} at once", self.runner.suite.threads)
+                format!("{others} that {run} beside `{victim}`, {} at once", self.runner.suite.threads)
             }
             Way::Apart(apart) => match (apart.thing, apart.is_shared) {
                 (None, _) => "in another process".to_owned(),
