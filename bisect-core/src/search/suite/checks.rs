@@ -43,8 +43,29 @@ pub(super) fn before_naming(test: &mut Test, selection: &Selection, answer: &Ans
     true
 }
 
-/// Returns the check that most of the tests that are about to name a culprit can share.
-pub(super) fn of_culprits(tests: &[Test], trials: &SharedTrials) -> Option<Plan> {
+/// Schedules one more run of the failing end of a test, each time the number of changes that it needs together has
+/// doubled: see `check_large_set` of the sequential search.
+pub(super) fn of_large_set(test: &mut Test) {
+    let needed = test.procedure.question().map_or(0, |asked| asked.selection.forced.len());
+    if test.noisy().is_none() && test.verdict().is_none() && needed >= test.recheck_at {
+        test.recheck_at = 2 * needed;
+        let (question, selection) = test.procedure.mode().failing_end();
+        test.checks.insert(0, TestCheck { question, selection, expected: Outcome::Fail });
+    }
+}
+
+/// Returns true if the failing end of a test is due to be checked: until then, its search may be in vain.
+pub(super) fn is_urgent(test: &Test) -> bool {
+    let (failing_end, _) = test.procedure.mode().failing_end();
+    test.checks.first().is_some_and(|check| check.question == failing_end)
+}
+
+/// Returns the check that most of these tests can share.
+pub(super) fn next<'a>(
+    tests: &'a [Test],
+    trials: &SharedTrials,
+    may_be_checked: impl Fn(&Test) -> bool + 'a,
+) -> Option<Plan> {
     let is_in_check = |test: usize| {
         let mut open = trials.iter().filter(|trial| trial.purpose == Purpose::Check && !trial.is_complete());
         open.any(|open| open.trial.tests.contains(&test))
@@ -52,7 +73,8 @@ pub(super) fn of_culprits(tests: &[Test], trials: &SharedTrials) -> Option<Plan>
     let waiting = tests
         .iter()
         .enumerate()
-        .filter(|(number, test)| test.noisy().is_none() && test.verdict().is_none() && !is_in_check(*number));
+        .filter(|(number, test)| test.noisy().is_none() && test.verdict().is_none() && !is_in_check(*number))
+        .filter(|(_, test)| may_be_checked(test));
     let asked = waiting.filter_map(|(number, test)| {
         let TestCheck { question, selection, .. } = test.checks.first()?;
         Some((number, (*question, selection.clone())))

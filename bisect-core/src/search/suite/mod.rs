@@ -185,6 +185,9 @@ impl Suite {
             }
         }
         self.advance(options);
+        if matches!(options.noise, Noise::Suspected(_)) {
+            self.tests.iter_mut().for_each(checks::of_large_set);
+        }
         for test in 0..self.tests.len() {
             if self.tests[test].is_contradictory() {
                 self.switch_to_noisy(test, options);

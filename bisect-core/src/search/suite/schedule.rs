@@ -44,13 +44,14 @@ impl Suite {
         self.evidence().or_else(|| self.believed(useful, options))
     }
 
-    /// Returns the next trial for the tests whose runs are believed. Checks come last, so that as many tests as
-    /// possible have reached them and can share them.
+    /// Returns the next trial for the tests whose runs are believed. Checks of culprits come last, so that as many
+    /// tests as possible have reached them and can share them.
     fn believed(&self, useful: &[TrialId], options: &Options) -> Option<Plan> {
         let Self { tests, trials, pool, is_pooling, .. } = self;
         let tests_groups = options.in_flight.get() > 1;
         let planner = Planner { tests, trials, useful, is_pooling: *is_pooling, tests_groups, pool };
-        planner.next().or_else(|| checks::of_culprits(tests, trials))
+        let urgent = checks::next(tests, trials, checks::is_urgent);
+        urgent.or_else(|| planner.next()).or_else(|| checks::next(tests, trials, |_| true))
     }
 
     /// Returns the run that checks if tests are reliable, once each was run on its own. If a test that failed together

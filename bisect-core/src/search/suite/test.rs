@@ -43,6 +43,8 @@ pub(in crate::search) struct Test {
     pub(super) checks: Vec<TestCheck>,
     /// Number of culprits for which these checks were made.
     pub(super) checked_culprits: usize,
+    /// The number of changes needed together at which the failing end is checked again.
+    pub(super) recheck_at: usize,
     /// A verdict that overrides the procedure.
     stopped: Option<Verdict>,
     /// The largest number of changes that a run reported.
@@ -120,6 +122,7 @@ impl Test {
             alone: None,
             checks: Vec::new(),
             checked_culprits: 0,
+            recheck_at: tuning::LARGE_SET,
             stopped: None,
             most_reported: 0,
             late: BTreeSet::new(),

@@ -105,6 +105,20 @@ fn one_that_is_only_noise_ends_as_that_alone() {
 }
 
 #[test]
+fn one_that_fails_only_at_first_is_not_taken_for_a_set_of_all_changes() {
+    let target = taking_turns(3, 1000, 2, 2);
+    let search = search(&target, with(SUSPECTED), &[0], &mut |target, test, trial| {
+        let is_first = trial.id < TrialId(3);
+        let shown = target.observe(test, &trial.selection);
+        let outcome = if is_first { Outcome::Fail } else { Outcome::Pass };
+        if test == 1 { Observation { outcome, ..shown } } else { shown }
+    });
+    assert!(is_right(&search, &target, 0));
+    assert_eq!(search.test(1).verdict(), Some(&Verdict::Inconsistent(Inconsistency::Noise)));
+    assert!(search.progress().runs() < 300, "{} runs", search.progress().runs());
+}
+
+#[test]
 fn one_that_is_known_to_contradict_itself_is_not_believed_from_the_start() {
     for seed in 0..10 {
         let target = taking_turns(seed, 200, 3, 3);
