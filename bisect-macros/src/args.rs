@@ -1,6 +1,6 @@
-//! The grammar of what stands in the parentheses: a name, then options, `option = value`.
+//! The grammar of the arguments: a name, then options, `option = value`.
 //!
-//! One mistake does not hide the next: parsing goes on behind the next comma.
+//! One mistake does not hide the next: parsing continues after the next comma.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -12,12 +12,12 @@ use syn::{
 
 use crate::errors::Errors;
 
-/// The depth of stacks for which the user gives no `depth`.
+/// The depth of a stack without the option `depth`, in frames.
 const DEFAULT_DEPTH: u8 = 16;
-/// The longest stack that the runtime captures.
+/// The maximum depth of a stack that the runtime supports, in frames.
 const MAX_DEPTH: u8 = 128;
 
-/// An option that some macro takes.
+/// An option of one or several macros.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opt {
     Off,
@@ -49,14 +49,14 @@ impl Opt {
     }
 }
 
-/// The arguments that a macro takes beside the name.
+/// The arguments that a macro takes after the name.
 pub(crate) struct Grammar {
-    /// The macro as its user writes it.
+    /// The macro as it is written in the source.
     pub(crate) usage: &'static str,
     pub(crate) options: &'static [Opt],
 }
 
-/// The key of a toggle: one decision for each value.
+/// The key of a toggle, which defines its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Site,
@@ -66,22 +66,23 @@ pub(crate) enum Key {
 
 /// The arguments that the user gave.
 pub(crate) struct Args {
-    /// Empty after a mistake in it, which is an error of its own.
+    /// The name; empty if it is missing or malformed, which is an error already.
     pub(crate) name: LitStr,
     /// The old behaviour.
     pub(crate) off: Option<ExprPath>,
-    /// A value to be mixed into the ID.
+    /// A value that becomes part of the ID.
     pub(crate) key: Option<Expr>,
-    /// The key, and where the user chose it.
+    /// The key that the user chose, and the span of that choice.
     pub(crate) by: Option<(Key, Span)>,
     depth: Option<(u8, Span)>,
     crate_path: Option<Path>,
-    /// False if there is a mistake in them: then what is missing may have been meant to be there.
+    /// False if there is a mistake in the arguments. Then the absence of an option is no error, because the malformed
+    /// argument may have been that option.
     pub(crate) are_right: bool,
 }
 
 impl Args {
-    /// Parses `tokens`; what is wrong with them goes to `errors`, which are empty.
+    /// Parses `tokens`, and adds mistakes to `errors`, which must be empty.
     pub(crate) fn parse(tokens: TokenStream, grammar: &Grammar, errors: &mut Errors) -> Self {
         let mut args =
             Self { name: no_name(), off: None, key: None, by: None, depth: None, crate_path: None, are_right: false };
@@ -105,7 +106,7 @@ impl Args {
         args
     }
 
-    /// Returns the key of decisions and the depth of a stack; `default` is for a user who did not choose.
+    /// Returns the key and the depth of a stack. `default` is the key if the user did not choose one.
     pub(crate) fn decided_by(&self, default: Key, errors: &mut Errors) -> (Key, u8) {
         let key = self.by.map_or(default, |(key, _)| key);
         if let Some((_, span)) = self.depth
@@ -117,7 +118,7 @@ impl Args {
         (key, self.depth.map_or(DEFAULT_DEPTH, |(depth, _)| depth))
     }
 
-    /// The path of the runtime.
+    /// Returns the path of the runtime.
     pub(crate) fn runtime(&self) -> TokenStream {
         runtime(self.crate_path.as_ref())
     }
@@ -157,7 +158,7 @@ impl Grammar {
     }
 }
 
-/// Gives each argument to `parse`; behind a mistake goes on with the next one.
+/// Passes each argument to `parse`. After a mistake, continues with the next argument.
 pub(crate) fn each_argument(
     input: ParseStream,
     errors: &mut Errors,
@@ -168,12 +169,12 @@ pub(crate) fn each_argument(
         if errors.keep(parsed).is_none() {
             until_comma(input);
         }
-        // Present, unless this was the last argument.
+        // The comma is optional after the last argument.
         errors.keep(input.parse::<Option<Token![,]>>());
     }
 }
 
-/// The tokens before the next comma.
+/// Parses the tokens before the next comma.
 pub(crate) fn until_comma(input: ParseStream) -> TokenStream {
     let mut tokens = TokenStream::new();
     while !at_end(input)
@@ -184,19 +185,19 @@ pub(crate) fn until_comma(input: ParseStream) -> TokenStream {
     tokens
 }
 
-/// Returns whether an argument ends here.
+/// Returns true if an argument ends here.
 fn at_end(input: ParseStream) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Stands for a name that is missing or wrong.
+/// Returns the placeholder for a name that is missing or malformed.
 pub(crate) fn no_name() -> LitStr {
     LitStr::new("", Span::call_site())
 }
 
 const NAME_EXPECTED: &str = "expected a name first, as a string literal: \"newsort\"";
 
-/// Returns whether there is nothing where the name should stand, or already an option.
+/// Returns true, and adds an error, if the input is empty or begins with an option instead of the name.
 pub(crate) fn name_is_missing(input: ParseStream, errors: &mut Errors) -> bool {
     let ahead = input.fork();
     let missing = input.is_empty() || ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![=]);
@@ -207,7 +208,7 @@ pub(crate) fn name_is_missing(input: ParseStream, errors: &mut Errors) -> bool {
     missing
 }
 
-/// The name of a toggle.
+/// Parses the name of a toggle.
 pub(crate) fn name(input: ParseStream) -> syn::Result<LitStr> {
     let name: LitStr = input.parse().map_err(|error| Error::new(error.span(), NAME_EXPECTED))?;
     let text = name.value();
@@ -222,7 +223,7 @@ pub(crate) fn name(input: ParseStream) -> syn::Result<LitStr> {
     }
 }
 
-/// The path of the runtime: what the user gave as `crate`, or the crate under its own name.
+/// Returns the path of the runtime: the value of `crate`, or `::bisect_rt`.
 pub(crate) fn runtime(crate_path: Option<&Path>) -> TokenStream {
     crate_path.map_or_else(|| quote_spanned!(Span::mixed_site()=> ::bisect_rt), ToTokens::to_token_stream)
 }
@@ -235,7 +236,7 @@ pub(crate) fn path_of_runtime(input: ParseStream) -> syn::Result<Path> {
 
 fn path_of_function(input: ParseStream) -> syn::Result<ExprPath> {
     let mut expr: Expr = input.parse()?;
-    // What a macro by example passed on as `$old:path` or `$old:expr` is in a group of its own.
+    // A `macro_rules!` macro passes `$old:path` or `$old:expr` on in an invisible group.
     while let Expr::Group(group) = expr {
         expr = *group.expr;
     }

@@ -10,7 +10,7 @@ use crate::{
 
 const ALL: Grammar = Grammar { usage: "`it!`", options: &[Opt::Off, Opt::Key, Opt::By, Opt::Depth, Opt::Crate] };
 
-/// The arguments, or all errors.
+/// Returns the arguments, or all errors.
 fn parse(text: &str, grammar: &Grammar) -> Result<(Args, Key, u8), Vec<String>> {
     let mut errors = Errors::default();
     let tokens: TokenStream = text.parse().expect("the texts of these tests are tokens");

@@ -1,7 +1,7 @@
-//! `#[bisect_attr]`: attributes that are there or not.
+//! `#[bisect_attr]`: attributes that are applied if a change is on.
 //!
-//! An attribute cannot wait for a constant, so this macro decides while it expands, and hands what it decided to the
-//! registry.
+//! An attribute cannot depend on a constant. So the macro decides while it is expanded, and its expansion registers the
+//! decision.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -19,7 +19,7 @@ use crate::{
     variable::{self, Decisions, FIX, Place},
 };
 
-/// Expands the attribute that stands at `place`.
+/// Expands the attribute at `place`.
 pub(crate) fn expand(
     args: TokenStream,
     item: TokenStream,
@@ -46,7 +46,7 @@ pub(crate) fn expand(
 
 struct AttrArgs {
     name: LitStr,
-    /// Each as it stands between `#[` and `]`.
+    /// The attributes to apply, each as between `#[` and `]`.
     attrs: Vec<TokenStream>,
     crate_path: Option<Path>,
 }
@@ -88,7 +88,7 @@ impl AttrArgs {
         Ok(())
     }
 
-    /// Items that tell the registry what was decided, and make cargo watch the variable.
+    /// Returns items that register the decision, and make cargo watch the variables.
     fn registration(&self, place: &Place, enabled: bool) -> TokenStream {
         let (runtime, variable, name) = (runtime(self.crate_path.as_ref()), variable::name(), &self.name);
         let file = &place.file;

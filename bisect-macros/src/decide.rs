@@ -1,4 +1,4 @@
-//! The question that a toggle asks while the program runs.
+//! The decision of a toggle at run time, as an expression.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote_spanned;
@@ -6,21 +6,21 @@ use syn::{Expr, LitStr};
 
 use crate::{args::Key, fixes::Fix, variable::FIX};
 
-/// A decision, before it is made.
+/// The parts of the expression that makes a decision.
 pub(crate) struct Decision<'a> {
     /// The path of the runtime.
     pub(crate) runtime: TokenStream,
     pub(crate) name: &'a LitStr,
     pub(crate) key: Key,
     pub(crate) depth: u8,
-    /// A value that is mixed into the ID.
+    /// A value that becomes part of the ID.
     pub(crate) value: Option<&'a Expr>,
-    /// The state that this build gives to the toggle.
+    /// The state in which this build fixes the toggle, if it does.
     pub(crate) fix: Fix,
 }
 
 impl Decision<'_> {
-    /// A `bool` expression: the decision, or `default` without a search.
+    /// Returns a `bool` expression: the decision, or `default` if the toggle is not bisected.
     pub(crate) fn or(&self, default: &TokenStream) -> TokenStream {
         let Self { runtime, name, value, .. } = self;
         let here = Span::mixed_site();

@@ -1,4 +1,4 @@
-//! All mistakes of one use, so that the user sees them in one go.
+//! The mistakes in one use of a macro, which are reported together.
 
 use syn::Error;
 
@@ -7,7 +7,7 @@ use syn::Error;
 pub(crate) struct Errors(Option<Error>);
 
 impl Errors {
-    /// Adds one more.
+    /// Adds a mistake.
     pub(crate) fn push(&mut self, error: Error) {
         match &mut self.0 {
             Some(first) => first.combine(error),
@@ -15,22 +15,22 @@ impl Errors {
         }
     }
 
-    /// Returns whether there is none yet.
+    /// Returns true if there is no mistake yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The value of `result`, or `None` and its error kept.
+    /// Returns the value of `result`. Returns `None` for an error, and adds it.
     pub(crate) fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// `Err` if there was any mistake.
+    /// Returns all mistakes as an error, if there are any.
     pub(crate) fn finish(self) -> syn::Result<()> {
         self.and(Ok(()))
     }
 
-    /// `result`, unless there was a mistake before it.
+    /// Returns `result` if there is no mistake yet. Otherwise returns all mistakes, with that of `result`.
     pub(crate) fn and<T>(self, result: syn::Result<T>) -> syn::Result<T> {
         match (self.0, result) {
             (None, result) => result,

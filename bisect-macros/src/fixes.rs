@@ -1,6 +1,6 @@
 //! The variable that fixes toggles while a crate is built: `BISECT_FIX=name=off;other=on`.
 //!
-//! `bisect_core::Config` reads the same text when the program lists its toggles. It takes patterns, too; this does not.
+//! The grammar is that of settings by name in `bisect_core::Config`, except that a setting cannot be a pattern.
 
 use std::{env, fmt, str};
 
@@ -23,7 +23,7 @@ pub(crate) enum Fix {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fixes(Vec<(String, bool)>);
 
-/// An error in the variable, and the byte at which it is.
+/// An error in the variable, and its byte offset.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct MalformedFix {
     offset: usize,
@@ -41,7 +41,8 @@ enum MalformedFixKind {
 }
 
 impl Fix {
-    /// Returns the state that the variable of this build gives to the toggle. An error in the variable goes to `errors`.
+    /// Returns the state that the variable of this build gives to the toggle. An error in the variable goes to
+    /// `errors`.
     pub(crate) fn of(name: &LitStr, errors: &mut Errors) -> Self {
         let value = env::var_os(FIX).unwrap_or_default();
         match Fixes::parse(value.as_encoded_bytes()) {

@@ -1,4 +1,4 @@
-//! A function as an attribute sees it: taken apart as far as toggles need, the body left as it is.
+//! A function: parsed up to its body, which stays a sequence of tokens.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt};
@@ -15,9 +15,9 @@ pub(crate) struct Function {
     defaultness: Option<Token![default]>,
     pub(crate) sig: Signature,
     brace: Brace,
-    /// Those at the start of the body: no other block may have them.
+    /// The attributes at the start of the body. A block within it could not have them.
     inner_attrs: Vec<Attribute>,
-    /// Without its inner attributes and braces.
+    /// The body without its inner attributes and braces.
     body: TokenStream,
 }
 
@@ -42,14 +42,15 @@ impl Parse for Function {
 }
 
 impl Function {
-    /// The body as a block, with the user's braces: their edition decides when temporaries are dropped.
+    /// Returns the body as a block. It has the user's braces, because their edition decides when temporaries are
+    /// dropped.
     pub(crate) fn block(&self) -> TokenStream {
         let mut block = TokenStream::new();
         self.brace.surround(&mut block, |block| block.extend(self.body.clone()));
         block
     }
 
-    /// This function with another body.
+    /// Returns this function with another body.
     pub(crate) fn with_body(&self, body: &TokenStream) -> TokenStream {
         let Self { attrs, vis, defaultness, sig, .. } = self;
         let mut function = TokenStream::new();
@@ -73,7 +74,7 @@ impl Function {
     }
 }
 
-/// Returns whether a function begins here, after its visibility.
+/// Returns true if a function begins here, after its visibility.
 pub(crate) fn is_function(input: ParseStream) -> bool {
     let ahead = input.fork();
     loop {

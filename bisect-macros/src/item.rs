@@ -1,7 +1,7 @@
-//! An item as `#[bisect_attr]` sees it: some tokens, and a place beside or within them where other items may stand.
+//! An item, divided at the position where other items can be inserted: after it, in its body or in its value.
 //!
-//! Functions and constants may be in an `impl` or a trait, where nothing but their like may stand beside them, so they
-//! take the other items in: a function in its body, a constant in its value.
+//! Functions and constants may be in an `impl` or a trait, which can contain associated items only. So other items are
+//! inserted into the body of a function and into the value of a constant.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
@@ -14,7 +14,7 @@ use syn::{
 
 use crate::function::is_function;
 
-/// An item, cut where others may stand.
+/// An item, divided at the position where other items can be inserted.
 pub(crate) struct Item {
     before: TokenStream,
     after: After,
@@ -22,16 +22,16 @@ pub(crate) struct Item {
 
 /// The rest of an item.
 enum After {
-    /// Nothing: others stand beside it.
+    /// Nothing: other items are inserted after the item.
     Nothing,
-    /// A body, behind its inner attributes.
+    /// A body: its braces, its inner attributes, and the rest.
     Body(Brace, Vec<Attribute>, TokenStream),
     /// A value, without its semicolon.
     Value(TokenStream),
 }
 
 impl Item {
-    /// The item, and `others` beside or within it.
+    /// Returns the item with `others` inserted.
     pub(crate) fn with(self, others: &TokenStream) -> TokenStream {
         let mut tokens = self.before;
         match self.after {
@@ -67,7 +67,7 @@ impl Parse for Item {
     }
 }
 
-/// Parses a function; all but its body goes to `before`.
+/// Parses a function. The tokens before its body are added to `before`.
 fn body(input: ParseStream, before: &mut TokenStream) -> syn::Result<After> {
     loop {
         if input.peek(Token![;]) {
@@ -75,7 +75,7 @@ fn body(input: ParseStream, before: &mut TokenStream) -> syn::Result<After> {
         }
         let token: TokenTree = input.parse()?;
         match token {
-            // Types may have braces of their own: `-> Array<{ N }>`.
+            // The last group in braces is the body. Types may have braces, too: `-> Array<{ N }>`.
             TokenTree::Group(group) if input.is_empty() && group.delimiter() == Delimiter::Brace => {
                 let parts = |content: ParseStream| Ok((content.call(Attribute::parse_inner)?, content.parse()?));
                 let (inner_attrs, body) = parts.parse2(group.stream())?;
@@ -86,7 +86,7 @@ fn body(input: ParseStream, before: &mut TokenStream) -> syn::Result<After> {
     }
 }
 
-/// Parses a constant or a static; all up to the `=` goes to `before`.
+/// Parses a constant or a static. The tokens up to the `=` are added to `before`.
 fn value(input: ParseStream, before: &mut TokenStream) -> syn::Result<After> {
     let keyword: TokenTree = input.parse()?;
     let mutability: Option<Token![mut]> = input.parse()?;

@@ -1,16 +1,16 @@
 //! The macros of [`bisect-rt`](https://docs.rs/bisect-rt), which re-exports them: use that crate, not this one.
 //!
-//! Expansions are tokens that call hidden macros of `bisect-rt` and nothing else. Hashing, patterns, the registry and
-//! the switch that compiles everything out are there; this crate knows grammar.
+//! An expansion calls hidden macros of `bisect-rt` and contains no other logic. That crate has the hashing, the
+//! patterns, the registry and the `cfg` that compiles toggles out; this one parses arguments and generates tokens.
 //!
-//! All macros take a name first. Toggles that belong together may share one: a search selects by name. A name is one or
-//! more of the letters a-z and A-Z, digits and `_` `.` `:` `/` `-`.
+//! The first argument of each macro is a name. Several toggles may have the same name: a search selects toggles by
+//! name. A name consists of one or more of the letters a-z and A-Z, digits and `_` `.` `:` `/` `-`.
 //!
-//! All are fixed by `BISECT_FIX=name=off;other=on` in the environment of the build: the expansion is a constant then. A
-//! malformed value is an error of each macro, which names the byte.
+//! `BISECT_FIX=name=off;other=on` in the environment of the build fixes the toggles with these names, of all macros:
+//! each expands to a constant. A malformed value is a compile error at each macro call, and names the byte offset.
 //!
-//! All take `crate = path`, the path of `bisect-rt` where it is not `::bisect_rt`: because the dependency is renamed,
-//! or because a macro of your own expands to one of these in a crate that does not depend on `bisect-rt`.
+//! All macros take `crate = path`, the path of `bisect-rt` if it is not `::bisect_rt`. It is needed if the dependency
+//! is renamed, or if a macro of your own expands to one of these in a crate that does not depend on `bisect-rt`.
 
 mod args;
 #[cfg(test)]
@@ -32,8 +32,8 @@ use proc_macro::{Span, TokenStream};
 /// Gives a function two behaviours that `cargo bisect-opt` can switch between.
 ///
 /// # Old and new
-/// With `off = path`, the function's body is the new behaviour, and the default. Where the toggle is disabled, the
-/// arguments go to the function that `off` names. It has the same signature; an `async fn` is awaited.
+/// With `off = path`, the function's body is the new behaviour, which is the default. If the change is disabled, the
+/// arguments are passed to the function that `off` names. It must have the same signature; an `async fn` is awaited.
 /// ```
 /// use bisect_rt::bisect_toggle;
 ///
@@ -51,7 +51,7 @@ use proc_macro::{Span, TokenStream};
 ///     rows.sort_unstable_by_key(|row| row.score);
 /// }
 /// ```
-/// In a method `off` is a path from `Self`, or any function that takes `self` as its first argument:
+/// In a method, `off` is a path that begins with `Self`, or any function that takes `self` as its first argument:
 /// ```
 /// # use bisect_rt::bisect_toggle;
 /// pub struct Cache(Vec<u64>);
@@ -68,8 +68,8 @@ use proc_macro::{Span, TokenStream};
 /// }
 /// ```
 ///
-/// The path is that of a function as it would be called: of a const generic or a type that the arguments do not tell,
-/// it is `off = old::<T, N>`, and of a method of a trait `off = <Self as Trait>::old`.
+/// The path is written as in a call. Generic arguments that cannot be inferred from the function's arguments are part
+/// of it (`off = old::<T, N>`), and so is the trait of a trait's method (`off = <Self as Trait>::old`).
 /// ```
 /// # use bisect_rt::bisect_toggle;
 /// fn zeros_one_by_one<const N: usize>() -> [u8; N] {
@@ -83,7 +83,8 @@ use proc_macro::{Span, TokenStream};
 /// ```
 ///
 /// # A gate
-/// Without `off`, the function returns a `bool`: the decision, or the body's value without a search.
+/// Without `off`, the function must return `bool`. It returns the decision, or the value of its body if the toggle is
+/// neither bisected nor set (`name=on`, `name=off`).
 /// ```
 /// # use bisect_rt::bisect_toggle;
 /// #[bisect_toggle("newtimer")]
@@ -94,26 +95,32 @@ use proc_macro::{Span, TokenStream};
 ///
 /// # Options
 /// - `off = path`: the old behaviour, as above.
-/// - `by = "stack"` (the default), `"caller"` or `"site"`: what tells one decision from another, and so what the answer
-///   names. A stack is the most exact, and needs the feature `stacks` of `bisect-rt`, which is on by default: without it, a
-///   toggle by stack is a compile error. A caller is the place that called this function (which becomes `#[track_caller]`),
-///   costs no unwinding and works on every platform. A site is the function itself.
-/// - `depth = N`: how many frames of the stack count, 1 to 128; 16 if not given.
+/// - `by = "stack"` (the default), `"caller"` or `"site"`: the key, which defines the changes of this toggle, and so
+///   what a search can name. A stack is the most precise key. It needs the feature `stacks` of `bisect-rt`, which is on
+///   by default; without the feature, a toggle by stack is a compile error. A caller is the place that calls this
+///   function, which becomes `#[track_caller]`; this key needs no unwinding and works on every platform. A site is the
+///   function itself.
+/// - `depth = N`, with `by = "stack"`: the maximum number of frames that identify a stack, from 1 to 128. The default
+///   is 16.
 /// - `crate = path`: the path of `bisect-rt`.
 ///
-/// # What it works on
-/// Free functions, methods, functions of a trait that have a body and of its implementations; generic, `async`,
-/// `unsafe` and `extern` ones, with any patterns for parameters and with arguments that are `impl Trait`. In an `async fn`
-/// the decision is made when it is first polled, so a stack is that of the poll.
+/// # Supported functions
+/// Free functions, methods, functions of a trait that have a body, and functions of trait implementations. They may be
+/// generic, `async`, `unsafe` or `extern`; parameters may be any patterns, and their types may be `impl Trait`. An
+/// `async fn` decides when its future is first polled, so its stack is the stack of the poll.
 ///
-/// What cannot work is a compile error: a `const fn` (see [`bisect_build!`]), a C-variadic function, `off` for a function
-/// that returns `impl Trait` (the other function's is another type: name it, or return a `Box<dyn Trait>`), and `by = "caller"` where Rust has no `#[track_caller]`, on an `async fn` or a foreign ABI.
+/// Compile errors are:
+/// - a `const fn` (see [`bisect_build!`]), and a C-variadic function;
+/// - `off` for a function that returns `impl Trait`, because the two functions would return different types: name the
+///   type, or return a `Box<dyn Trait>`;
+/// - `by = "caller"` for an `async fn` or a foreign ABI, where Rust has no `#[track_caller]`;
+/// - with `off`, a parameter that has `#[cfg(…)]`.
 #[proc_macro_attribute]
 pub fn bisect_toggle(args: TokenStream, item: TokenStream) -> TokenStream {
     or_item(toggle::expand(args.into(), item.clone().into()), item)
 }
 
-/// Returns whether the change at this very place is on: a `bool`, and `true` without a search.
+/// Evaluates to a `bool`: true if the change at this place is on. The default is `true`.
 ///
 /// ```
 /// use bisect_rt::bisect_point;
@@ -124,11 +131,12 @@ pub fn bisect_toggle(args: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// # Options
-/// - `key = expression`: a value of a type that is [`Hash`], so that there is one change for each value at each place.
-///   It is borrowed, and evaluated only while the program is bisected. Its hash must be the same in every run.
-/// - `by = "site"` (the default), `"caller"` or `"stack"`: what tells one decision from another. `"caller"` is for
-///   functions that are `#[track_caller]`; in others the caller it finds is this place itself.
-/// - `depth = N`, with `by = "stack"`: how many frames of the stack count, 1 to 128; 16 if not given.
+/// - `key = expression`: a value whose type implements [`Hash`]. Each value has a change of its own at each place. The
+///   value is borrowed, and evaluated only while the program is bisected. Its hash must be the same in every run.
+/// - `by = "site"` (the default), `"caller"` or `"stack"`: the key, as for [`macro@bisect_toggle`]. `"caller"` is for
+///   functions that are `#[track_caller]`; in other functions, the caller is this place itself.
+/// - `depth = N`, with `by = "stack"`: the maximum number of frames that identify a stack, from 1 to 128. The default
+///   is 16.
 /// - `crate = path`: the path of `bisect-rt`.
 ///
 /// ```
@@ -140,16 +148,16 @@ pub fn bisect_toggle(args: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// In a constant it is a compile error, because constants are evaluated before the program can be asked:
-/// use [`bisect_build!`].
+/// In a constant, this macro is a compile error, because the compiler evaluates constants before the program runs: use
+/// [`bisect_build!`].
 #[proc_macro]
 pub fn bisect_point(args: TokenStream) -> TokenStream {
     point::expand(args.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Returns whether the change at this place is compiled in: a constant `bool`, `true` without a search.
+/// Evaluates to a constant `bool`: true if the change at this place is compiled in. The default is `true`.
 ///
-/// A search rebuilds the crate to change it, so use [`bisect_point!`] where the program can decide while it runs.
+/// A search rebuilds the crate to change the value, so use [`bisect_point!`] where the program can decide at run time.
 /// ```
 /// use bisect_rt::bisect_build;
 ///
@@ -167,9 +175,9 @@ pub fn bisect_build(args: TokenStream) -> TokenStream {
     build::expand(args.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Applies attributes to an item, unless the search has them left out.
+/// Applies attributes to an item if the change at this place is on, which is the default.
 ///
-/// Like [`bisect_build!`] it is decided when the crate is built, and the attributes are there without a search.
+/// Like [`bisect_build!`], this is decided when the crate is built.
 /// ```
 /// use bisect_rt::bisect_attr;
 ///
@@ -184,14 +192,16 @@ pub fn bisect_build(args: TokenStream) -> TokenStream {
 ///     pub length: u64,
 /// }
 /// ```
-/// Behind the name stand one or more attributes, each as between `#[` and `]`, and `crate = path`, the path of
-/// `bisect-rt`.
+/// The arguments after the name are one or more attributes, each as between `#[` and `]`. The option `crate = path` is
+/// the path of `bisect-rt`.
 ///
 /// # Limits
-/// - It works on functions with a body, on constants and statics with a value, and on all other items but type aliases.
-/// - `cfg`, and attributes that remove the item in some other way, would take the record of the decision away too, on
-///   which cargo's rebuilding depends.
-/// - Within a macro by example the change is at the place in the macro's definition: one for all its uses.
+/// - It works on functions with a body, on constants and statics with a value, and on all other items except type
+///   aliases.
+/// - `cfg` is refused: with the item, it may remove the record of the decision, by which cargo knows when to rebuild
+///   the crate. Other attributes that remove the item are not detected.
+/// - In a `macro_rules!` macro, the place of the change is in the macro's definition: all uses of the macro are one
+///   change.
 #[proc_macro_attribute]
 pub fn bisect_attr(args: TokenStream, item: TokenStream) -> TokenStream {
     let here = Span::call_site();
@@ -200,7 +210,8 @@ pub fn bisect_attr(args: TokenStream, item: TokenStream) -> TokenStream {
     or_item(expanded, item)
 }
 
-/// The expansion; or its errors and the item as it was, so that these are the only errors.
+/// Returns the expansion. If it failed, returns the errors and the unchanged item: without the item, the compiler would
+/// report more errors at its uses.
 fn or_item(expanded: syn::Result<proc_macro2::TokenStream>, item: TokenStream) -> TokenStream {
     match expanded {
         Ok(expanded) => expanded.into(),

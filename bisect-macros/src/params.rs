@@ -1,11 +1,11 @@
-//! Parameters that are wanted twice: bound by the body, or passed on whole to the old function.
+//! Parameters with two uses: the body binds their patterns, and the old function gets the whole arguments.
 //!
-//! `x` and `mut x` serve both, and `_` needs no more than a name. Any other pattern takes its argument apart, so the
-//! parameter gets a fresh name and the body's branch matches it against the pattern. From the first such parameter on
-//! all are treated so, each in a `match` of its own: then bindings and what the patterns leave over are dropped in the
-//! order of the plain function, and temporaries of the body's last expression may borrow from them; from the bindings
-//! of a `let` they could not before edition 2024. The price, compiled out too, is at most a move of an argument that
-//! comes in memory.
+//! `x` and `mut x` are suitable for both uses, and `_` only needs a name. Any other pattern may bind parts of its
+//! argument. So the parameter gets a fresh name, and the body's branch matches that name against the pattern. All
+//! parameters after the first one of this kind also get a fresh name, each with a `match` of its own. So the bindings,
+//! and the parts of arguments that no pattern binds, are dropped in the order of the original function. With `let`
+//! instead of `match`, temporaries of the body's last expression could not borrow from the bindings before edition
+//! 2024. The cost, also with `--cfg bisect_off`, is at most one move of each argument that is passed in memory.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -17,13 +17,13 @@ use crate::errors::Errors;
 pub(crate) struct Params {
     /// The arguments of the call of the old function.
     pub(crate) arguments: Vec<Ident>,
-    /// Fresh names, with the patterns that the body wants.
+    /// Fresh names, and the patterns of the user that are matched against them.
     matched: Vec<(Ident, Pat)>,
 }
 
 impl Params {
-    /// Gives every parameter of `sig` a name. Arguments are placed `at` the old function, for type errors to show
-    /// there.
+    /// Gives every parameter of `sig` a name. The arguments get the location `at`, that of the old function, so that
+    /// type errors are shown there.
     pub(crate) fn of(sig: &mut Signature, at: Span, errors: &mut Errors) -> Self {
         let mut params = Self { arguments: Vec::new(), matched: Vec::new() };
         for (index, input) in sig.inputs.iter_mut().enumerate() {
@@ -38,7 +38,7 @@ impl Params {
         params
     }
 
-    /// The name of a parameter; `pat` is replaced by it where it is not a name yet.
+    /// Returns the name of a parameter. A `pat` that cannot be passed on is replaced by a fresh name.
     fn name(&mut self, pat: &mut Pat, index: usize) -> Ident {
         let all_plain = self.matched.is_empty();
         match pat {
@@ -56,7 +56,7 @@ impl Params {
         }
     }
 
-    /// `body`, a block, with the user's patterns bound.
+    /// Returns `body`, a block, in an expression that binds the user's patterns.
     pub(crate) fn bind(&self, body: TokenStream) -> TokenStream {
         if self.matched.is_empty() {
             return body;
@@ -64,20 +64,21 @@ impl Params {
         let here = Span::mixed_site();
         let bound = self.matched.iter().rev().fold(body, |body, (fresh, pat)| match pat {
             Pat::Ident(plain) if is_plain(plain) => quote_spanned!(here=> match #fresh { #pat => #body }),
-            // The argument first moves as a whole to where what the pattern leaves over is to be dropped; `mut` for the
-            // sake of a `ref mut` in the pattern.
+            // The argument is first moved to a binding, which drops the parts that the pattern does not bind. That
+            // binding is `mut`, because the pattern may contain `ref mut`.
             _ => quote_spanned!(here=> match #fresh { mut #fresh => match #fresh { #pat => #body } }),
         });
         quote_spanned!(here=> { #bound })
     }
 }
 
-/// Returns whether this is `x` or `mut x`.
+/// Returns true if the pattern is `x` or `mut x`.
 fn is_plain(pat: &syn::PatIdent) -> bool {
     pat.by_ref.is_none() && pat.subpat.is_none()
 }
 
-/// A name that the user's code cannot see. rustdoc and type errors do, so it is the user's own where there is one.
+/// Returns a name that the user's code cannot refer to. rustdoc and type errors show it, so it has the text of the
+/// user's name if there is one.
 fn fresh_name(pat: &Pat, index: usize) -> Ident {
     match pat {
         Pat::Ident(pat) => respanned(pat.ident.clone(), Span::mixed_site()),
@@ -85,7 +86,7 @@ fn fresh_name(pat: &Pat, index: usize) -> Ident {
     }
 }
 
-/// The same identifier elsewhere; `Ident::new` would not take a raw one.
+/// Returns the identifier with another span. `Ident::new` would refuse a raw identifier.
 fn respanned(mut ident: Ident, span: Span) -> Ident {
     ident.set_span(span);
     ident

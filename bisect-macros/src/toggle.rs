@@ -1,8 +1,8 @@
 //! `#[bisect_toggle]`: two behaviours of a function.
 //!
-//! With `off`, the body is the new behaviour: `if decision { body } else { off(arguments) }`. Without it the function
-//! is a gate: the decision itself, or the body's value without a search. The body stays in the function, so that
-//! `return`, `?` and `.await` in it mean what they meant.
+//! With `off`, the body is the new behaviour: `if decision { body } else { off(arguments) }`. Without `off`, the
+//! function is a gate: it returns the decision, or the body's value if the toggle is not bisected. The body is not
+//! moved to a closure, so `return`, `?` and `.await` in it keep their meaning.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -45,7 +45,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenS
     Ok(function.with_body(&body))
 }
 
-/// The user's body, or a call of `off`.
+/// Returns the expression that evaluates the user's body or calls `off`.
 fn new_or_old(decision: &Decision, off: &ExprPath, function: &mut Function, errors: &mut Errors) -> TokenStream {
     let here = Span::mixed_site();
     let params = Params::of(&mut function.sig, last_name(off), errors);
@@ -55,18 +55,18 @@ fn new_or_old(decision: &Decision, off: &ExprPath, function: &mut Function, erro
     quote_spanned!(here=> if #decision #new else { #old })
 }
 
-/// The decision, or the value of the user's body.
+/// Returns the expression for the decision, or for the value of the user's body.
 fn gate(decision: &Decision, function: &Function) -> TokenStream {
     decision.or(&function.block())
 }
 
-/// Returns the old behaviour: a call of `off`, with all tokens at the place of the path.
+/// Returns the old behaviour: a call of `off`. All its tokens have the location of the path.
 fn call(off: &ExprPath, params: &Params, sig: &Signature) -> TokenStream {
     let (path, at, arguments) = (ours(off.to_token_stream()), last_name(off), &params.arguments);
     let call = quote_spanned!(ours_at(at)=> #path(#(#arguments),*));
     let here = Span::mixed_site();
     let call = match sig.safety {
-        // At no place of the user's, so that with a safe `off` the block is not called unused.
+        // The block has no location in the user's code, so it is not reported as unused if `off` is safe.
         Safety::Unsafe(_) => quote_spanned!(here=> unsafe { #call }),
         Safety::Safe(_) | Safety::Default => call,
     };
@@ -76,7 +76,8 @@ fn call(off: &ExprPath, params: &Params, sig: &Signature) -> TokenStream {
     }
 }
 
-/// The same path as code of this macro: the compiler then offers no corrections of a call that nobody wrote.
+/// Returns the path with the hygiene of this macro, so that the compiler does not suggest corrections of a call that is
+/// not in the source.
 fn ours(path: TokenStream) -> TokenStream {
     let ours = |mut token: TokenTree| {
         match &mut token {
@@ -85,7 +86,7 @@ fn ours(path: TokenStream) -> TokenStream {
                 *group = Group::new(group.delimiter(), ours(group.stream()));
                 group.set_span(ours_at(span));
             }
-            // Names nothing without its hygiene.
+            // It cannot be resolved without its own hygiene.
             TokenTree::Ident(word) if word == "$crate" => {}
             token => token.set_span(ours_at(token.span())),
         }
@@ -98,7 +99,7 @@ fn ours_at(at: Span) -> Span {
     Span::mixed_site().located_at(at)
 }
 
-/// Where the function's own name stands in its path.
+/// Returns the span of the function's own name in its path.
 fn last_name(off: &ExprPath) -> Span {
     off.path.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span())
 }
@@ -132,7 +133,7 @@ fn refuse_unsupported(sig: &Signature, args: &Args, errors: &mut Errors) {
     }
 }
 
-/// Where the first `impl` is in a type.
+/// Returns the span of the first `impl` in a type.
 fn impl_in(ty: TokenStream) -> Option<Span> {
     ty.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) => (word == "impl").then(|| word.span()),
@@ -150,7 +151,7 @@ fn refuse_other_than_bool(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// Returns whether this is `bool`, by whatever path; an alias is not seen through.
+/// Returns true if the type is `bool`, by any path. Aliases are not resolved.
 fn is_bool(ty: &Type) -> bool {
     match ty {
         Type::Group(group) => is_bool(&group.elem),

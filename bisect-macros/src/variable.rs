@@ -1,14 +1,14 @@
 //! The variable that states how the build-time changes of a package are compiled.
 //!
-//! Its value is `on` or `off`, then any number of `;name=file:line:column` that are the other way round. `bisect_rt`
-//! reads the same text for `bisect_build!`.
+//! Its value is `on` or `off`, then any number of `;name=file:line:column`. Each of these names a change that has the
+//! other state. `bisect_rt` parses the same value for `bisect_build!`.
 
 use std::{env, fmt};
 
 /// The variable that fixes toggles while they are compiled; `fixes` reads its value.
 pub(crate) const FIX: &str = "BISECT_FIX";
 
-/// A place in the source, as the compiler writes it.
+/// A place in the source, as the compiler names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) file: String,
@@ -23,7 +23,7 @@ pub(crate) struct Decisions {
     exceptions: Vec<(String, Place)>,
 }
 
-/// Why a text says nothing.
+/// A reason why a value is malformed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     Start,
@@ -33,19 +33,20 @@ pub(crate) enum Malformed {
 
 /// Returns the name of the variable for the package that is being compiled.
 pub(crate) fn name() -> String {
-    // Set by cargo. Where it does not build, nobody can ask for anything, and the runtime says what is missing.
+    // Cargo sets these variables. Without cargo there is no search, and the runtime's macros report the missing ones.
     let [package, version] = ["CARGO_PKG_NAME", "CARGO_PKG_VERSION"].map(|name| env::var(name).unwrap_or_default());
     name_for(&package, &version)
 }
 
-/// Returns what `bisect_core::protocol::names` returns: a program without the runtime has the macros, but not that crate.
+/// Returns the same name as `bisect_core::protocol::names`. This crate cannot depend on `bisect_core`, because a
+/// program that is built with `--cfg bisect_off` has the macros, but not that crate.
 fn name_for(package: &str, version: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     format!("BISECT_BUILD_{package}_{version}").chars().map(plain).collect()
 }
 
 impl Decisions {
-    /// The decisions for the package that is being compiled; `Err` is a message for the user.
+    /// Returns the decisions for the package that is being compiled. An error is a message for the user.
     pub(crate) fn of_this_package() -> Result<Self, String> {
         let variable = name();
         let decisions = match env::var(&variable) {
@@ -67,13 +68,13 @@ impl Decisions {
         Ok(Self { usually, exceptions: parts.map(exception).collect::<Result<_, _>>()? })
     }
 
-    /// Returns whether the change is compiled in.
+    /// Returns true if the change is compiled in.
     pub(crate) fn is_on(&self, name: &str, place: &Place) -> bool {
         self.usually != self.exceptions.iter().any(|(n, p)| n == name && p == place)
     }
 }
 
-/// Parses `name=file:line:column`. The file comes last in the hunt for colons: it may have some of its own.
+/// Parses `name=file:line:column`. The last two colons are the separators, because the file may contain colons, too.
 fn exception(text: &str) -> Option<(String, Place)> {
     let (name, place) = text.split_once('=')?;
     let (place, column) = place.rsplit_once(':')?;
