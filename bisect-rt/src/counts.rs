@@ -3,9 +3,9 @@
 //! A toggle is counted only if a setting (`name=off`, or `name=on` for a gate) has replaced its default, like the
 //! counters of non-default behaviour in Go's `runtime/metrics`. So a toggle at its default costs what it would cost
 //! without counters, a search is not slowed down, and counting needs no activation before the first decision. A
-//! decision adds 1 to an atomic number in the toggle's static, in relaxed order: no lock, no allocation, no thread-local
-//! variable, so it works in signal handlers and in the children of a `fork`. One number is enough, because a setting does
-//! not change while the program runs.
+//! decision adds 1 to an atomic number in the toggle's static, in relaxed order: no lock, no allocation, no
+//! thread-local variable, so it works in signal handlers and in the children of a `fork`. One number is enough, because
+//! a setting does not change while the program runs.
 
 /// The number of decisions that a setting made at one toggle, instead of the toggle's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub struct Count {
 /// Returns, for each run-time toggle of the program, the number of decisions that a setting has made instead of its
 /// default. The order is that of names and places.
 ///
-/// A program that exports metrics can answer "how often is the old behaviour used?" while `BISECT_PATTERN=newsort=off` is
-/// in force:
+/// A program that exports metrics can answer "how often is the old behaviour used?" while `BISECT_PATTERN=newsort=off`
+/// is in force:
 /// ```
 /// use bisect_rt::bisect_toggle;
 ///
@@ -55,10 +55,10 @@ pub struct Count {
 ///   and one with a pattern (`name=x3f`) stay at 0.
 /// - A counted decision is an atomic addition, about 6 ns. Each decision counts, also those on the same change, in any
 ///   thread. A call may miss decisions that other threads make during it; the next call includes them.
-/// - Toggles that are fixed by `BISECT_FIX`, and build-time changes, decide nothing at run time and are not listed. With
-///   `--cfg bisect_off`, and on systems where `BISECT_TOGGLES` is not supported, the list is empty.
-/// - Decisions can be made in signal handlers, but this function cannot be called there: it allocates. On Linux it reads
-///   the headers of all loaded libraries, so call it once for each export of metrics, not for each request.
+/// - Toggles that are fixed by `BISECT_FIX`, and build-time changes, decide nothing at run time and are not listed.
+///   With `--cfg bisect_off`, and on systems where `BISECT_TOGGLES` is not supported, the list is empty.
+/// - Decisions can be made in signal handlers, but this function cannot be called there: it allocates. On Linux it
+///   reads the headers of all loaded libraries, so call it once for each export of metrics, not for each request.
 pub fn counts() -> impl Iterator<Item = Count> {
     all()
 }

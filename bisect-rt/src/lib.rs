@@ -1,8 +1,8 @@
 //! Lets `cargo bisect-opt` name the call site or the call stack at which a change of yours breaks a program.
 //!
-//! You replaced something that everybody calls: a faster sort, a timer that coalesces, a hash table with another order.
-//! The tests of the new code pass, and yet a large program fails with it. One of a thousand callers relied on an
-//! accidental property of the old code. Keep both behaviours, and mark the place:
+//! You replaced code that has many callers, for example by a faster sort, a timer that coalesces, or a hash table with
+//! another order. The tests of the new code pass, but a large program fails with it: one of a thousand callers relies
+//! on an accidental property of the old code. Keep both behaviours, and mark the place:
 //!
 //! ```
 //! use bisect_rt::{bisect_point, bisect_toggle};
@@ -38,8 +38,8 @@
 //! assert_eq!(scaled(2.0, 3.0, 1.0), 7.0);
 //! ```
 //!
-//! Then `cargo bisect-opt test --toggle newsort` runs the failing test about as often as the number of stacks has
-//! binary digits, and prints the one call stack whose new sort breaks it.
+//! Then `cargo bisect-opt test --toggle newsort` runs the failing test about log2 N times if there are N call stacks,
+//! and prints the one call stack whose new sort breaks it.
 //!
 //! # What a change is
 //! A toggle consists of one or many *changes*, each of which can be on or off. The ID of a change is a 64-bit hash. The
@@ -52,9 +52,9 @@
 //! | `by = "stack"`, the default of [`macro@bisect_toggle`] | a call stack, its innermost `depth` frames (16) | name, and return addresses relative to their modules |
 //! | [`bisect_build!`], [`macro@bisect_attr`] | the place, while compiling | name, file, line, column, package |
 //!
-//! `key = value` makes a separate change for every value, by its [`Hash`]. A hash that depends on addresses differs in
-//! every run. The IDs of stacks are the same in every run of one binary, at any load address and on any thread; another
-//! build has other stacks.
+//! `key = value` makes a separate change for every value, by its [`Hash`]. The hash must not depend on addresses, which
+//! differ from run to run. The IDs of stacks are the same in every run of one binary, at any load address and on any
+//! thread. In another build, stacks have other IDs.
 //!
 //! # Three modes
 //! - *Inactive*, as your users run it: `BISECT_PATTERN` is not set. A point is one relaxed load and one branch.
@@ -67,7 +67,7 @@
 //! Costs measured by `cargo bench -p bisect-tests --bench runtime` on one core of an AMD EPYC server (`std::backtrace`
 //! takes 4.7 µs there):
 //!
-//! | decision | inactive | active, met before |
+//! | decision | inactive | active, decided before |
 //! |---|---|---|
 //! | a bare atomic load and branch | 0.25 ns | |
 //! | site | 0.25 ns | 0.5 ns |
@@ -79,23 +79,24 @@
 //! does, stacks are captured by frame pointers; in others, by the unwinder.
 //!
 //! # A toggle that is fixed in a build
-//! `BISECT_FIX=newsort=off cargo build --release` compiles every toggle called `newsort` as its old behaviour; `on` is the
-//! new one, and several settings are separated by `;`. A fixed toggle is a constant, of a gate without its body being
-//! run, and costs nothing; both behaviours are still type-checked. This applies to all four macros, and also with
-//! `--cfg bisect_off`. Cargo rebuilds the crates with toggles if the value changes; it can also be in `[env]` of cargo's
-//! configuration.
+//! `BISECT_FIX=newsort=off cargo build --release` compiles every toggle called `newsort` as its old behaviour; `on` is
+//! the new one, and several settings are separated by `;`. A fixed toggle is a constant and costs nothing; the body of
+//! a fixed gate is not run. Both behaviours are still type-checked. This applies to all macros except
+//! [`bisect_watch!`], and also with `--cfg bisect_off`. Cargo rebuilds the crates with toggles if the value changes.
+//! The variable can also be set in `[env]` of cargo's configuration.
 //!
 //! - A malformed value is a compile error, which names the byte.
-//! - A macro knows no names but its own. So a name that no toggle has is reported where all toggles are known:
-//!   `BISECT_TOGGLES=1 ./program` on standard error, and `cargo bisect-opt toggles`. Both list fixed toggles as
+//! - A macro knows only its own name. So a name that no toggle has is reported only where all toggles are known: by
+//!   `BISECT_TOGGLES=1 ./program` on standard error, and by `cargo bisect-opt toggles`. Both list fixed toggles as
 //!   `fixed off` or `fixed on`.
-//! - A pattern for all toggles does not apply to fixed ones. One that asks for another state by name gets a message on
-//!   standard error when the program starts (`"newsort" is fixed off in this build`), and the program continues.
+//! - A pattern for all toggles does not apply to fixed toggles. If a pattern names a fixed toggle and asks for another
+//!   state, the program prints a message on standard error when it starts (`"newsort" is fixed off in this build`), and
+//!   continues.
 //!
 //! # How often the old behaviour was used
 //! A program whose users set `BISECT_PATTERN=newsort=off` can count the decisions that this setting makes: [`counts`].
-//! This decision takes 6 ns at a site, most of which is one atomic addition; threads that decide at the same place
-//! take turns for it.
+//! This decision takes 6 ns at a site, most of which is one atomic addition. Threads that decide at one place
+//! at the same time wait for each other.
 //!
 //! # The variables
 //! They are read once, before `main`. A program with raised privileges (set-user-ID programs and the like) does not
@@ -105,35 +106,39 @@
 //! |---|---|
 //! | `BISECT_PATTERN=PATTERN` | which changes of all toggles are on and which are reported ([`bisect_core::Pattern`]) |
 //! | `BISECT_PATTERN=name=PATTERN;other=PATTERN` | the same for some toggles; others keep their default. `on` and `off` as a pattern report nothing: a switch for your users, if the change causes trouble for them |
-//! | `BISECT_REPORT=FILE` | reports are appended to this file, which must exist and be no pipe, instead of standard error |
+//! | `BISECT_REPORT=FILE` | reports are appended to this file instead of standard error; it must exist and must not be a pipe |
 //! | `BISECT_WATCH=NAME` | search for the moment at which a condition breaks ([`bisect_watch!`]); the lines are for the driver |
 //! | `BISECT_TOGGLES=1` | print the toggles and exit: name, key, place, default; for build-time changes also ID, package and the state that is compiled in; for fixed toggles also `fixed on` or `fixed off` |
-//! | `BISECT_UNTIL=PATTERN:N` | count the decisions on the changes that this pattern selects, in each thread; after the first N they are the other way round. With `PATTERN:N:THREAD,THREAD`, it is N + 1 in the threads of these names |
+//! | `BISECT_UNTIL=PATTERN:N` | in each thread, count the decisions on the changes that this pattern selects, and reverse those after the first N. With `PATTERN:N:THREAD,THREAD`, the limit is N + 1 in the threads with these names |
 //! | `BISECT_STOP=PATTERN:N` | the same count; on Unix, decision N of a thread raises `SIGTRAP`, at which a debugger stops |
 //! | `BISECT_UNWINDER=1` | capture stacks by the unwinder, even if the program has frame pointers |
 //!
 //! A malformed pattern ends the program before `main` with a line on standard error and status 2. So does a pattern
-//! that asks for other build-time changes than are compiled in; build-time changes are selected only by their name. A
-//! library that is loaded by `dlopen` does not end the program: its toggles keep their defaults then. Without
-//! `BISECT_REPORT`, by which a driver is recognised, there are two more messages on standard error. Before `main`, one
-//! lists names that no toggle of the program has. When the program ends, the other reports that it reached none of the
-//! single changes that the pattern names (`BISECT_PATTERN=x0123456789abcdef`), which may then be of another build.
+//! that asks for other build-time changes than are compiled in; build-time changes are selected only by their name. In
+//! a library that is loaded by `dlopen`, the same errors do not end the program: the toggles of that library keep their
+//! defaults.
+//!
+//! If `BISECT_REPORT` is not set, the program assumes that a person has started it. Then there are two more messages on
+//! standard error. Before `main`, the program prints names that none of its toggles has. When it ends, it prints
+//! that it has reached none of the single changes that the pattern selects (`BISECT_PATTERN=x0123456789abcdef`): they
+//! may be those of another build.
 //!
 //! If a report cannot be written, the program goes on, and one line on standard error reports this.
 //!
 //! A report is a line with a marker, `[bisect-match 0x…]`. If the pattern begins with `v`, the report is for people:
 //! the place and name of the change, and for a stack a line for each function. If debug information has line tables
-//! only, functions are named without their path; `debug = "limited"` has the full names. The standard library names
-//! functions by following unwind tables: beyond code without tables, a frame is an offset in its module.
+//! only, functions are named without their path; `debug = "limited"` has the full names. The standard library finds
+//! frames by unwind tables: a frame beyond code without unwind tables is printed as an offset in its module.
 //!
 //! # Features
-//! `stacks`, which is on by default, is the code for decisions by call stack. With `default-features = false`, changes
-//! are sites and callers, and toggles add a third less to a program.
+//! `stacks`, which is on by default, is the code for decisions by call stack. With `default-features = false`, toggles
+//! are keyed by site or caller only, and add a third less to the size of a program.
 //!
 //! - Without it, a toggle with `by = "stack"`, or a [`macro@bisect_toggle`] without `by`, is a compile error that
 //!   contains the fix. It does not silently become a toggle by caller: its changes would be others, with other IDs.
-//! - Cargo unites features: if another crate of the program enables `stacks`, this toggle compiles. A library that does
-//!   not use the feature should therefore be built by itself in its own tests, as `cargo test -p` does.
+//! - Cargo unifies features: if another crate of the program enables `stacks`, a toggle by stack compiles everywhere. A
+//!   library that does not enable the feature should therefore be built by itself in its own tests, as `cargo test -p`
+//!   does.
 //!
 //! Eight packages are compiled for a program with a toggle, with and without the feature: this one, the protocol
 //! (`bisect-core`), `libc`, and the macros with `syn`, `quote`, `proc-macro2` and `unicode-ident`. With
@@ -143,19 +148,20 @@
 //! - A limit on the size of files (`ulimit -f`) that the program sets itself while it runs: a report beyond the limit
 //!   causes a signal.
 //! - Toggles in constructors, which run before `main`, on Apple's systems: they may keep their defaults.
-//! - A toggle by stack in an allocator, with a pattern that begins with `v`: the program waits for itself if it
-//!   allocates while the standard library prints a backtrace, which holds the lock that text for people needs.
+//! - A toggle by stack in an allocator, with a pattern that begins with `v`: the program deadlocks if it allocates
+//!   while the standard library prints a backtrace, because text for people needs the lock that is then held.
 //! - Targets without 64-bit atomics, except with `--cfg bisect_off`.
-//! - Text for people on stacks of less than 128 KiB, except on `x86_64` and `aarch64` under Unix: elsewhere it is made
-//!   on the deciding thread.
+//! - Text for people on stacks of less than 128 KiB, except on `x86_64` and `aarch64` under Unix: elsewhere the text is
+//!   made on the stack of the deciding thread.
 //! - Stacks on targets without an unwinder (WebAssembly): all stacks are one change. Sites and callers work.
 //! - Frame pointers, except on `x86_64` and `aarch64` under Linux, Android and Apple's systems. Elsewhere the unwinder
-//!   is used, and so it is on a signal's or a coroutine's stack.
+//!   is used. It is also used on the stack of a signal handler or a coroutine.
 //! - `BISECT_TOGGLES` and build-time changes, except with ELF, Mach-O and COFF. Linux lists all modules of the program;
 //!   other systems list the one that this crate is linked into.
-//! - Code that is made at run time: a stack ends before its first frame in that code. With frame pointers, a stack also
-//!   ends at code that was built without them.
-//! - A library that is loaded where another was unloaded: stacks through it may be taken for those of the other.
+//! - Code that is generated at run time: a stack ends before its first frame in that code. With frame pointers, a stack
+//!   also ends at code that was built without them.
+//! - A library that is loaded at the address of an unloaded one: stacks through it may get the remembered decisions of
+//!   stacks through the other.
 //! - In a signal handler, or in the child of a `fork` of a program with several threads: patterns that begin with `v`,
 //!   because text for people takes locks and memory. Decisions and other reports work, with two exceptions. One is the
 //!   unwinder with another C library than glibc 2.35 or newer, because that unwinder takes the lock of the dynamic

@@ -6,8 +6,8 @@
 
 mod build_time;
 
-/// Marks a moment at which a condition is to hold: `cargo bisect-opt watch NAME` finds the first one at which it does
-/// not.
+/// Marks a moment at which a condition should hold: `cargo bisect-opt watch NAME` finds the first moment at which it
+/// does not.
 ///
 /// ```
 /// use bisect_rt::bisect_watch;
@@ -32,27 +32,28 @@ mod build_time;
 /// graph.add(1, 2);
 /// ```
 ///
-/// A *moment* is one pass through this macro. The condition is evaluated only if a search asks for it, and then at about
-/// twice as many moments as their number has binary digits. Otherwise a moment costs one relaxed load and one branch.
+/// A *moment* is one execution of this macro. The condition is evaluated only in a search, at about 2·log2 N of N
+/// moments. Otherwise a moment costs one relaxed load and one branch.
 ///
 /// - The name is a string literal. Moments of all places with the same name are counted together, from 1, in the whole
 ///   process.
-/// - The condition is an expression of type `bool`, in a closure: it cannot contain `return`, `?` or `.await` that leave
-///   it. A panic in it counts as false. It should not change the program: moments within it do not count.
-/// - The values, in the syntax of [`format!`], are optional. They are formatted at the last good and the first bad moment.
+/// - The condition is an expression of type `bool`, in a closure: it cannot contain `return`, `?` or `.await` that
+///   leave it. A panic in it counts as false. It should not change the program: moments within it do not count.
+/// - The values, in the syntax of [`format!`], are optional. They are formatted at the last good and the first bad
+///   moment.
 ///
 /// The program must pass the same moments in the same order in each run: random numbers need a fixed seed.
 ///
 /// # How moments are evaluated
 /// On Linux, the program goes forward once, and evaluates at moments 1, 2, 4, 8, … At good ones it forks a copy of
-/// itself, which waits. It stops at the first bad moment after a good one, with exit status 113. From the last good copy
-/// on, the rest is repeated, and its output discarded. That needs a process with one thread at its moments; a main
-/// thread that only waits for this one, as in tests, may exist beside it. With more threads, and on other systems, the
-/// whole program is run again for each evaluation.
+/// itself, which waits. It stops at the first bad moment after a good one, with exit status 113. Then copies of the
+/// last good copy repeat the moments in between, and their output is discarded. This requires that the process has only
+/// one thread at its moments; a main thread that only waits for this thread, as in tests, is allowed. With more
+/// threads, and on other systems, the whole program is run again for each evaluation.
 ///
-/// A copy repeats the effects of the program on the world outside: it writes no files that are open for writing only, and
-/// reads files from where the program was, but it opens files, connects and sends as the program did. Pipes and sockets
-/// cannot be read again.
+/// A copy repeats the external effects of the program: it opens files, connects and sends as the program did. But it
+/// discards what it writes to files that were open for writing only, and it reads open files from the positions that
+/// they had at the good moment. Pipes and sockets cannot be read again.
 #[macro_export]
 macro_rules! bisect_watch {
     ($name:expr, $condition:expr $(,)?) => {
@@ -65,10 +66,10 @@ macro_rules! bisect_watch {
 
 /// Evaluates to true if the change at this place is on.
 ///
-/// `key` is `site`, `caller` or `stack`; `depth` bounds a stack; `value` is `()` or a parenthesised reference to
-/// something [`Hash`] that becomes part of the ID. `variable` is that of fixed toggles, and `fixed` its state for this one:
-/// `no`, `on` or `off`. `default` is evaluated only when this toggle is neither bisected nor fixed; it is `true`, or a
-/// gate's whole body.
+/// `key` is `site`, `caller` or `stack`; `depth` bounds a stack; `value` is `()` or a parenthesised reference to a
+/// value that implements [`Hash`] and becomes part of the ID. `variable` is the name of the variable that fixes
+/// toggles, and `fixed` is the state that it gives to this one: `no`, `on` or `off`. `default` is evaluated only when
+/// this toggle is neither bisected nor fixed; it is `true`, or a gate's whole body.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]
@@ -187,8 +188,8 @@ macro_rules! __fixed {
     }};
 }
 
-/// Evaluates to the default, or to the state in which the toggle is fixed, because nothing can be bisected. The value is
-/// still type-checked.
+/// Evaluates to the default, or to the state in which the toggle is fixed, because nothing can be bisected. The value
+/// is still type-checked.
 #[cfg(bisect_off)]
 #[doc(hidden)]
 #[macro_export]
@@ -230,8 +231,8 @@ macro_rules! __track {
     };
 }
 
-/// Counts a moment, if the condition is watched. The condition and the values are evaluated only if this process is asked
-/// for this moment.
+/// Counts a moment, if the condition is watched. The condition and the values are evaluated only if this process is
+/// asked for this moment.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]
@@ -301,7 +302,8 @@ macro_rules! __place {
     };
 }
 
-/// Puts a toggle on the list that the linker makes: a pointer in a section of its own. `registry` reads it.
+/// Adds a toggle to the list that the linker makes: puts a pointer to the toggle into a separate section, which
+/// `registry` reads.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]

@@ -14,7 +14,8 @@ pub use crate::active::{
     watch::{Watch, unwatched},
 };
 
-/// Requires of a value the trait that `hash` requires, because nothing is hashed when a toggle is fixed or compiled out.
+/// Requires of a value the trait that `hash` requires, because nothing is hashed when a toggle is fixed or compiled
+/// out.
 #[inline(always)]
 pub fn check_value<T: core::hash::Hash + ?Sized>(_: &T) {}
 

@@ -11,7 +11,7 @@ use super::{
     toggle::{Key, Place, Toggle},
 };
 
-/// Returns true if the variable has a change on. All changes are on if it is not set.
+/// Returns true if the variable enables the change at this place. If it is not set, all changes are on.
 ///
 /// # Panics
 /// If the variable begins with neither `on` nor `off`; in a constant that is a compile error.

@@ -13,8 +13,8 @@ use super::{
 /// The numbers of decisions that enabled and disabled a toggle.
 type Numbers = (u64, u64);
 
-/// Returns the numbers of all run-time toggles that are not fixed, by name and place. A library that is linked twice has
-/// two toggles at one place.
+/// Returns the numbers of all run-time toggles that are not fixed, by name and place. A library that is linked twice
+/// has two toggles at one place.
 pub(crate) fn all() -> BTreeMap<(&'static str, Place), Numbers> {
     let mut seen = BTreeSet::new();
     let mut counts = BTreeMap::new();

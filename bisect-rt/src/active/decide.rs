@@ -95,7 +95,7 @@ impl Toggle {
         })
     }
 
-    /// Returns the decision if it is the same for all changes.
+    /// Returns the part of the decision that is the same for all changes. Looks up a new toggle.
     #[inline]
     fn known(&self) -> Known {
         match self.state.load(Acquire) {
@@ -107,7 +107,8 @@ impl Toggle {
         }
     }
 
-    /// Returns the decision of a setting, and counts it; or looks a new toggle up. A search does not come here again.
+    /// Counts and returns the decision of a setting, or looks up a new toggle. A search calls this only for new
+    /// toggles.
     #[cold]
     #[inline(never)]
     fn resolve_or_count(&self) -> Known {
@@ -141,6 +142,6 @@ impl Toggle {
 enum Known {
     /// The decision; `None` if this toggle is not bisected.
     Decision(Option<bool>),
-    /// Each change has its own decision, or the toggle is new.
+    /// Each change has its own decision.
     Depends,
 }

@@ -53,8 +53,8 @@ pub(crate) fn first_of_key(
     Some(decision.is_on)
 }
 
-/// Decides like [`first_of_key`] on a change whose ID no other key has. Claiming the key once is enough then, and saves
-/// the lookup of the ID in memory that is seldom in a cache.
+/// Decides like [`first_of_key`] on a change whose ID belongs to this key only. So it is enough to claim the key for
+/// the report. This saves a lookup of the ID, in memory that is seldom in a cache.
 #[cfg(feature = "stacks")]
 #[cold]
 pub(crate) fn first_of_only_key(

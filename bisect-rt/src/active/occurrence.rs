@@ -43,9 +43,9 @@ pub(crate) fn decide(id: ChangeId, is_on: bool) -> Decision {
     if counts(id) { decide_counted(id, is_on) } else { Decision { is_on, is_lasting: true } }
 }
 
-/// Counts this decision for `BISECT_UNTIL` and `BISECT_STOP`, where they select the change, and acts on its number: it is
-/// reported at the limit, reversed after the limit, and stops the program at the decision of `BISECT_STOP`. The result is
-/// not lasting, because the next decision has another number.
+/// Counts this decision for `BISECT_UNTIL` and `BISECT_STOP`, where they select the change, and acts on its number: it
+/// is reported at the limit, reversed after the limit, and stops the program at the decision of `BISECT_STOP`. The
+/// result is not lasting, because the next decision has another number.
 #[cold]
 #[inline(never)]
 fn decide_counted(id: ChangeId, mut is_on: bool) -> Decision {

@@ -27,7 +27,7 @@ const DONE: u64 = 2;
 /// The file for reports, which is set before the first report. Without one, reports go to standard error.
 static FILE: OnceLock<File> = OnceLock::new();
 
-/// True if the user or a driver has named the file.
+/// True if the file is one that the user or a driver named, and not a copy of standard error.
 static IS_NAMED: AtomicBool = AtomicBool::new(false);
 
 /// True once this process has reported a change.
@@ -50,7 +50,8 @@ pub(crate) fn open(path: &OsStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps standard error for reports, if there is no file: a copy of this process discards what the program prints there.
+/// Duplicates standard error for reports, if there is no file: copies of this process redirect standard error to
+/// discard what the program prints there.
 pub(crate) fn keep_stderr() {
     #[cfg(unix)]
     if FILE.get().is_none()
@@ -60,12 +61,12 @@ pub(crate) fn keep_stderr() {
     }
 }
 
-/// Returns true if the user or a driver has named the file for reports.
+/// Returns true if reports go to a file that the user or a driver named.
 pub(crate) fn has_named_file() -> bool {
     IS_NAMED.load(Relaxed)
 }
 
-/// Returns the number of the file for reports.
+/// Returns the descriptor of the file for reports.
 #[cfg(target_os = "linux")]
 pub(crate) fn file_number() -> Option<std::ffi::c_int> {
     FILE.get().map(std::os::fd::AsRawFd::as_raw_fd)
@@ -113,7 +114,8 @@ pub(crate) fn any() -> bool {
 /// Without a text, the report is the marker alone. The text is made before the ID is claimed, so other threads wait
 /// only for a `write`.
 pub(crate) fn once(id: ChangeId, text: Option<impl FnOnce(&mut Text)>) {
-    // The check saves making a text in vain. Without a text it would not pay: most callers have a new change to report.
+    // This check avoids making a text that is not needed. Without a text it would save nothing, because most callers
+    // have a new change to report.
     if text.is_some() && REPORTED.get(id.0) == Some(DONE) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Decisions by call stack: capture a stack, recognise it, and name it only if it is new.
+//! Decisions by call stack: captures a stack, looks it up, and makes its ID only if it is new.
 //!
 //! The memory of decisions is keyed by raw return addresses, which cost nothing to compare. The ID of a stack is made
 //! of addresses relative to their modules, so it is the same from run to run.
@@ -118,8 +118,9 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
     let nesting = Nesting::enter()?;
     let mut frames = [MaybeUninit::uninit(); MAX_DEPTH];
     let frames = modules::locate(addresses, &mut frames);
-    // Addresses beyond the last one in a module can be random data, where code without frame pointers has used their
-    // register. They differ each time, so they are left out of the key: otherwise they would fill the memory.
+    // Addresses beyond the last one in a module can be random data, if code without frame pointers has used the
+    // register for other values. They differ each time, so they are left out of the key: otherwise they would fill the
+    // memory.
     let key = if frames.len() == addresses.len() {
         key
     } else {
@@ -146,8 +147,8 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
     }
 }
 
-/// Passes the functions of this thread's stack to `each`, innermost first, from the caller of the function on whose frame
-/// contains `marker`. That caller contains `place`.
+/// Passes the functions of this thread's stack to `each`, innermost first. The first one is the caller of the function
+/// whose frame contains `marker`; that caller contains `place`.
 pub(crate) fn describe_beyond(marker: usize, place: &Place, each: impl FnMut(fmt::Arguments<'_>)) {
     let Some(nesting) = Nesting::enter() else { return };
     let mut addresses = unwinder::addresses_beyond(marker);

@@ -60,7 +60,7 @@ fn configure() {
     #[cfg(feature = "stacks")]
     stack::prepare(is_set(UNWINDER));
     let report_file = open_report_file();
-    // Only for these is the list of toggles needed, which takes reading the files of all libraries.
+    // Only settings by name need the list of toggles. To make it, the files of all libraries are read.
     if matches!(config, Config::Named(_)) {
         let toggles = registry::all();
         if let Err(stale) = build_time::report(&config, &toggles) {
@@ -89,9 +89,9 @@ fn occurrence(variable: &str) -> Result<Option<Occurrence>, ()> {
     })
 }
 
-/// Begins to watch a condition, if the environment asks for it. On Linux it then forks: the process that was started stays
-/// here as the supervisor, and this function returns in the child, which runs the program. Each `bisect_watch!` has an
-/// entry that calls this before `main`, so programs without one do not contain this code.
+/// Begins to watch a condition, if the environment asks for it. On Linux it then forks: the process that was started
+/// stays here as the supervisor, and this function returns in the child, which runs the program. Each `bisect_watch!`
+/// has an entry that calls this before `main`, so programs without one do not contain this code.
 pub extern "C" fn start_watching() {
     if has_raised_privileges() {
         return forget_variables();

@@ -31,8 +31,9 @@ const TAG: u64 = 0b11;
 /// The tag of a key whose claimant is still at work.
 pub(crate) const PENDING: u64 = 1;
 
-/// The time after which a claimant that is still at work is taken for dead. Its work is one `write`. A `fork` in
-/// another thread can end it early, or a signal whose handler makes this decision.
+/// The time after which a claimant that has not finished is considered dead. Its work is one `write`. It never finishes
+/// if it runs in another thread during a `fork` and this is the child, or if this is a signal handler that interrupted
+/// it.
 #[cfg(not(all(test, loom)))]
 const PATIENCE: Duration = Duration::from_millis(250);
 
@@ -43,9 +44,9 @@ const SLOTS: usize = 8;
 #[cfg(not(all(test, loom)))]
 const FIRST_BUCKETS: usize = 128;
 
-/// The numbers of buckets in the other levels. They are few, because each full level is one more line to load, which is
-/// seldom in a cache. They are not too large for their contents, because keys are scattered over all pages of their
-/// level. A million keys take 25 MB.
+/// The numbers of buckets in the other levels. There are few levels, because a lookup loads one more cache line, which
+/// is seldom in a cache, for each full level. A level is not much larger than its contents, because keys are scattered
+/// over all its pages. A million keys take 25 MB.
 #[cfg(not(all(test, loom)))]
 const MORE_BUCKETS: [usize; 6] = [1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24];
 

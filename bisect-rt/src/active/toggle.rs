@@ -156,8 +156,8 @@ impl Toggle {
     /// Returns the state in which this toggle is compiled, if it is fixed.
     #[inline(never)]
     pub(crate) fn fixed(&self) -> Option<bool> {
-        // The macros have refused malformed values. So this is not the parser of patterns, which would make each program
-        // with a toggle larger.
+        // The macros have refused malformed values. So this is not the parser of patterns, which would make each
+        // program with a toggle larger.
         let mut settings = self.fix?.as_bytes().split(|byte| *byte == b';');
         settings.find_map(|setting| match setting.strip_prefix(self.name.as_bytes())? {
             b"=on" => Some(true),

@@ -3,7 +3,7 @@
 //! A *moment* is one pass of the program through a [`bisect_watch!`](crate::bisect_watch) with the watched name, in any
 //! thread. Moments count from 1, over the whole process. `request` is the value of the variable, `course` decides what
 //! a process does at a moment that it evaluates, and `record` writes lines for the driver. On Linux, `supervisor` and
-//! `checkpoint` lead copies of the process back to earlier moments.
+//! `checkpoint` return to earlier moments by copies of the process.
 #![allow(clippy::inline_always, reason = "what a moment costs is to be the same in every build")]
 
 #[cfg(target_os = "linux")]
@@ -71,7 +71,7 @@ pub struct Watch {
     state: AtomicU8,
 }
 
-/// The known part of a place.
+/// The states of a place.
 mod state {
     /// Not looked up yet.
     pub(super) const NEW: u8 = 0;
@@ -167,7 +167,7 @@ impl Probe {
 
     /// Describes the moment: its place, its call stack, and the values that the user asked for.
     ///
-    /// This is never inlined: the frame beyond its own is the user's.
+    /// This is never inlined: the frame of its caller must be that of the user's function.
     #[cold]
     #[inline(never)]
     pub fn describe(&self, values: fmt::Arguments<'_>) {

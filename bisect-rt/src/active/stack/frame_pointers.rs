@@ -32,7 +32,7 @@ pub(super) fn captured(mut capture: Capture<'_>, depth: usize) -> Result<Capture
         asm!("mov {}, x29", out(reg) frame, options(nomem, nostack, preserves_flags));
     }
     let stack = stack();
-    // An empty stack, and an unknown one, has no record.
+    // On an empty or unknown stack, no address passes these checks.
     let last = stack.end.wrapping_sub(RECORD);
     if frame < stack.start || !may_be_record(frame, last) {
         return Err(capture);
@@ -57,7 +57,7 @@ pub(super) fn captured(mut capture: Capture<'_>, depth: usize) -> Result<Capture
     Ok(capture)
 }
 
-/// Returns true if a record could be there, given that the stack begins below.
+/// Returns true if a record at `frame` is aligned and ends within the stack. The caller checks the lower bound.
 #[inline(always)]
 fn may_be_record(frame: usize, last: usize) -> bool {
     frame <= last && frame.is_multiple_of(align_of::<usize>())

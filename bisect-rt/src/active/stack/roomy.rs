@@ -1,6 +1,6 @@
 //! A stack with room for reading debug information.
 //!
-//! This takes some hundred kilobytes, and the whole stack of a thread or a coroutine may be smaller.
+//! Reading it takes some hundred kilobytes, and the whole stack of a thread or a coroutine may be smaller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,7 +14,7 @@ const ABOVE: usize = 4096;
 
 /// Runs `work` on a stack with room. It is not run if there is no memory for the stack; a panic ends only `work`.
 ///
-/// It does not run on a thread of its own: the deciding thread may be the only one after a `fork`, and may hold locks.
+/// It runs on the deciding thread, which may be the only one after a `fork`, and may hold locks that `work` needs.
 pub(super) fn run<F: FnOnce()>(work: F) {
     let Some(stack) = Stack::new() else { return };
     let mut work = Some(work);

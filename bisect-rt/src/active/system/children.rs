@@ -32,11 +32,11 @@ impl fmt::Display for Ended {
 /// The children of this process. It adopts orphans among its descendants, so there may be any number.
 #[derive(Debug)]
 pub(crate) struct Children {
-    /// A file that can be read when a child has ended, or when this process was sent SIGTERM.
+    /// The descriptor of a file that can be read when a child has ended, or when this process was sent SIGTERM.
     signals: c_int,
     /// True once this process was sent SIGTERM.
     got_sigterm: Cell<bool>,
-    /// The children that have ended, and that nobody has asked for.
+    /// The children that have ended, and whose end was not returned yet.
     ended: RefCell<Vec<(i32, Ended)>>,
 }
 

@@ -1,4 +1,4 @@
-//! The end of this process, without the end of the program: nothing of the user's runs.
+//! The end of this process without the end of the program: no code of the user runs.
 
 use std::io::Write as _;
 
@@ -26,7 +26,7 @@ pub(crate) fn flush_output(is_allowed: bool) {
     });
     drop(flushed);
     #[cfg(unix)]
-    // SAFETY: no other thread runs, so none holds the lock of a stream.
+    // SAFETY: a null pointer stands for all streams. The caller has checked that no other thread can hold their locks.
     unsafe {
         libc::fflush(std::ptr::null_mut());
     }

@@ -8,7 +8,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// True while this process makes a copy of itself for us.
+/// True while this crate, and not the program, forks the process.
 static IS_OURS: AtomicBool = AtomicBool::new(false);
 static IN_CHILD: OnceLock<fn()> = OnceLock::new();
 
@@ -64,7 +64,7 @@ mod copies {
     }
 
     /// Makes a copy of this process that is not its child: the program might wait for all of its children. The
-    /// supervisor adopts the copy. `announce` gets its number, before this returns in the original.
+    /// supervisor adopts the copy. `announce` gets the process ID of the copy, before this returns in the original.
     pub(crate) fn fork_orphan(announce: impl FnOnce(i32)) -> io::Result<Side> {
         let signals = BlockedSignals::block();
         IS_OURS.store(true, Relaxed);
@@ -73,7 +73,7 @@ mod copies {
         forked
     }
 
-    /// Makes the copy, in the child that is in between. Returns in the copy.
+    /// Makes the copy, in the intermediate child. Returns in the copy.
     fn in_between(announce: impl FnOnce(i32)) -> io::Result<Side> {
         let parent = this_process();
         match fork() {
@@ -96,7 +96,7 @@ mod copies {
         }
     }
 
-    /// Waits for the child in between. The program does not notice it: its signal is taken back.
+    /// Waits for the intermediate child, and consumes its signal, so that the program does not notice it.
     fn reap(child: i32, signals: &BlockedSignals) -> io::Result<Side> {
         let mut status = 0;
         loop {
@@ -169,7 +169,8 @@ mod copies {
             }
             let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             let (mut signal, mut info) = (MaybeUninit::uninit(), MaybeUninit::<libc::siginfo_t>::zeroed());
-            // SAFETY: the set is initialized before it is used. If there was a signal, the information is about a child.
+            // SAFETY: the set is initialized before it is used. If there was a signal, the information is about a
+            // child.
             unsafe {
                 libc::sigemptyset(signal.as_mut_ptr());
                 libc::sigaddset(signal.as_mut_ptr(), libc::SIGCHLD);

@@ -44,7 +44,7 @@ const LONGEST_NOTE: u64 = PAGE;
 #[cfg_attr(not(feature = "stacks"), allow(clippy::elidable_lifetime_names, reason = "needed with it"))]
 impl<'a> Module<'a> {
     /// Returns the module whose file is mapped to this range, from its first byte on; `None` if the file cannot be
-    /// loaded as a module. The result does not tell if it is the main executable.
+    /// loaded as a module. `is_main` is false in the result, also for the main executable.
     ///
     /// # Safety
     /// At the start of the range a readable page is mapped, and it stays mapped as long as the path lives.
@@ -81,7 +81,7 @@ impl<'a> Module<'a> {
         unsafe { slice::from_raw_parts(self.headers.as_ptr().cast(), size_of_val(self.headers)) }
     }
 
-    /// Returns its dynamic section, as it is in memory.
+    /// Returns the dynamic section of the module, as it is in memory.
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) fn dynamic(&self) -> &[Dynamic] {
         let Some(header) = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else { return &[] };

@@ -24,7 +24,7 @@ pub(crate) struct Mapping<'a> {
     pub(crate) is_executable: bool,
     /// The offset in the file at which the mapping begins.
     pub(crate) offset: u64,
-    /// The number of the file; 0 if there is none.
+    /// The inode number of the file; 0 if there is none.
     pub(crate) inode: u64,
     /// The path of the file, or a name in brackets; empty if there is none, or if the path is too long.
     pub(crate) path: &'a [u8],
@@ -48,7 +48,7 @@ pub(crate) fn for_each(mut each: impl FnMut(&Mapping<'_>) -> ControlFlow<()>) {
 struct Lines {
     /// The number of bytes of an unfinished line, at the start of the buffer.
     len: usize,
-    /// The start of this line filled the buffer and was already passed on.
+    /// True if the start of this line filled the buffer and was already passed on.
     is_cut: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The open files of a process that goes back in time.
 //!
 //! A process and its copies share the positions in their files. A copy that goes on from an earlier moment has to read
-//! what the process has read since then, and must not write it again.
+//! again what the process has read since then, and must not write again what the process has written.
 
 use std::{ffi::c_int, fs};
 
@@ -17,7 +17,8 @@ struct OpenFile {
 }
 
 impl OpenFiles {
-    /// Remembers the positions in all files that have one, except in one file of ours.
+    /// Remembers the positions in all regular files beyond the standard streams, except in the file with one
+    /// descriptor.
     pub(crate) fn remember(except: Option<c_int>) -> Self {
         let Ok(entries) = fs::read_dir("/proc/self/fd") else { return Self(Vec::new()) };
         let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<c_int>().ok());
@@ -27,7 +28,7 @@ impl OpenFiles {
     }
 
     /// Goes back to the remembered positions, and discards from now on what is written to standard output, to standard
-    /// error and to files.
+    /// error and to files that are open for writing only.
     pub(crate) fn go_back(&self) {
         // SAFETY: a C string.
         let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
@@ -38,7 +39,7 @@ impl OpenFiles {
             if file.is_written {
                 redirect(nowhere, file.number);
             } else {
-                // SAFETY: it has no preconditions. The process has ended that shares the position.
+                // SAFETY: it has no preconditions. The program, which shared the position, has ended.
                 unsafe { libc::lseek(file.number, file.position, libc::SEEK_SET) };
             }
         }
@@ -50,7 +51,7 @@ impl OpenFiles {
 impl OpenFile {
     fn of(number: c_int) -> Option<Self> {
         let mut about = std::mem::MaybeUninit::<libc::stat>::zeroed();
-        // SAFETY: what is said about the file is written to. A number without a file is an error.
+        // SAFETY: the information about the file is written to. A descriptor without a file is an error.
         let (mode, flags, position) = unsafe {
             if libc::fstat(number, about.as_mut_ptr()) != 0 {
                 return None;
@@ -63,9 +64,9 @@ impl OpenFile {
     }
 }
 
-/// Makes a file number mean nowhere, and leaves its flags.
+/// Redirects a descriptor to the file `nowhere`, and keeps the flags of the descriptor.
 fn redirect(nowhere: c_int, number: c_int) {
-    // SAFETY: it has no preconditions; a closed number stays closed.
+    // SAFETY: these have no preconditions. A closed descriptor stays closed.
     unsafe {
         let flags = libc::fcntl(number, libc::F_GETFD);
         if flags >= 0 && nowhere >= 0 {

@@ -1,11 +1,11 @@
-//! Pipes for fixed messages between processes of ours, with numbers that programs seldom use.
+//! Pipes for messages of a fixed size between processes of ours, with descriptors that programs seldom use.
 
 use std::{ffi::c_int, io, mem::MaybeUninit};
 
-/// The lowest number for our ends: programs expect theirs to begin after the standard streams.
+/// The lowest descriptor for our ends: programs may expect that theirs begin after the standard streams.
 const LOWEST: c_int = 512;
 
-/// The size of a message.
+/// The size of a message, in words of 64 bits.
 pub(crate) const WORDS: usize = 3;
 
 /// Both ends of a pipe, which programs that are started do not inherit.
@@ -27,7 +27,7 @@ impl Pipe {
     /// Makes a pipe.
     pub(crate) fn new() -> io::Result<Self> {
         let mut ends = [0; 2];
-        // SAFETY: there is room for two numbers.
+        // SAFETY: there is room for two descriptors.
         if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -36,7 +36,7 @@ impl Pipe {
     }
 }
 
-/// Gives a file a high number, if the limit of the process allows it.
+/// Moves a file to a high descriptor, if the limit of the process allows it.
 pub(crate) fn moved_up(file: c_int) -> c_int {
     // SAFETY: a file of ours.
     let moved = unsafe { libc::fcntl(file, libc::F_DUPFD_CLOEXEC, LOWEST) };
@@ -73,7 +73,7 @@ impl Reader {
         self.read()
     }
 
-    /// Returns the number of the file.
+    /// Returns the descriptor of the file.
     pub(crate) fn number(&self) -> c_int {
         self.0
     }

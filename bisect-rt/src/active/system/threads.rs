@@ -7,8 +7,9 @@ use std::fs;
 pub(crate) enum Others {
     /// There are none.
     None,
-    /// The main thread, which waits. The test harness of the standard library runs each test in a thread beside it, also
-    /// with `--test-threads=1`. A copy of the process lacks that thread, which is only needed when the test is over.
+    /// The main thread, which waits. The test harness of the standard library runs each test in a thread beside it,
+    /// also with `--test-threads=1`. A copy of the process lacks that thread, which is only needed when the test is
+    /// over.
     WaitingMain,
     /// This number of threads, which a copy of the process would lack.
     InTheWay(usize),
@@ -42,7 +43,7 @@ fn comes_to_wait(thread: u32) -> bool {
     })
 }
 
-/// The number of checks after which a thread does not come to wait.
+/// The number of checks after which a thread is considered busy.
 const MOST_CHECKS: usize = 300;
 
 /// Microseconds between two checks.

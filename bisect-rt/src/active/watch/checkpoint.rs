@@ -15,10 +15,10 @@ use crate::active::{
     },
 };
 
-/// Leaves a copy of this process at a moment, which has all threads of the process or not. Returns `None` in this process. In a copy of that copy, returns later, with
-/// an order.
+/// Leaves a copy of this process at a moment, as the checkpoint. `is_whole` is true if the copy has all threads of the
+/// process. Returns `None` in this process. Later, it returns in each copy of the checkpoint, with an order.
 pub(super) fn leave(moment: u64, is_whole: bool) -> io::Result<Option<Order>> {
-    // In the copy it would be too late: the process goes on meanwhile.
+    // The copy could not do this: this process goes on meanwhile, and moves the positions that both share.
     let files = OpenFiles::remember(report::file_number());
     match forks::fork_orphan(|process| Message::Checkpoint { moment, process, is_whole }.send())? {
         Side::Original => Ok(None),
@@ -42,8 +42,8 @@ pub(super) fn stay() -> Order {
 
 /// Waits as the checkpoint. Only copies of this process return, each with an order.
 ///
-/// The output of a copy is discarded, because the program itself has printed it. Files are read from where the
-/// checkpoint was; what a copy writes to a file is discarded, too.
+/// The output of a copy is discarded, because the program itself has printed it. So is what the copy writes to files
+/// that are open for writing only. It reads open files from the positions that they had at the checkpoint.
 fn wait_for_orders(files: &OpenFiles) -> Order {
     loop {
         let Some(order) = messages::next_order() else { exit::at_once(0) };

@@ -19,12 +19,12 @@ use crate::active::system::exit;
 #[cfg(target_os = "linux")]
 use crate::active::system::threads::{self, Others};
 
-/// The exit status of a process that ends at the moment that decides, before the program's own end.
+/// The exit status of a process that the search ends at the decisive moment.
 pub(super) const STOPPED: i32 = 113;
 
 /// The request, set before `main`.
 static REQUEST: OnceLock<WatchRequest> = OnceLock::new();
-/// The search as far as the program itself has come.
+/// The search, with the evaluations that the program itself has made.
 static SEARCH: Mutex<Option<MomentSearch>> = Mutex::new(None);
 /// The role of this process, one of the values in [`role`].
 static ROLE: AtomicU8 = AtomicU8::new(role::PROGRAM);
@@ -225,7 +225,7 @@ pub(super) fn go_on(course: Course) {
         return;
     }
     if ROLE.load(Relaxed) == role::PROGRAM {
-        // What the program has printed so far is shown once, by the program itself.
+        // Only the program itself shows what it has printed so far: its copies discard their output.
         exit::flush_output(may_flush());
         #[cfg(target_os = "linux")]
         super::messages::Message::Stopped.send();

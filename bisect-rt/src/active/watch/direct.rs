@@ -1,4 +1,4 @@
-//! A watched program without a supervisor: it counts its moments itself, and says their number at its normal end.
+//! A watched program without a supervisor: it counts its moments itself, and records their number at its normal end.
 
 use std::{
     ffi::c_int,
@@ -25,7 +25,7 @@ pub(super) fn begin() {
     unsafe { atexit(at_exit) };
 }
 
-/// Learns that the process ends because the search stops it.
+/// Notes that the process ends because the search stops it.
 pub(super) fn stopped() {
     STOPPED.store(true, Relaxed);
 }

@@ -15,7 +15,7 @@ use crate::active::system::{
     shared,
 };
 
-/// The words of a message.
+/// The size of a message, in words of 64 bits.
 const WORDS: usize = 3;
 
 /// The memory that the supervisor and its program share.
@@ -87,7 +87,7 @@ pub(super) enum Message {
     Worker { process: i32 },
     /// The checkpoint could not be copied, for this error of the system.
     NoWorker { errno: i32 },
-    /// The program ends at a moment that decides.
+    /// The program ends at the decisive moment.
     Stopped,
 }
 
@@ -154,7 +154,7 @@ pub(super) fn next_order() -> Option<Order> {
     Some(Order { to, describes: describes == 1 })
 }
 
-/// Tells the supervisor what a crash from now on means.
+/// Tells the supervisor that a crash from now on is a crash of the evaluation at this moment.
 pub(super) fn begin_evaluation(moment: u64) {
     if let Some(connection) = CONNECTION.get() {
         connection.shared.evaluated.store(moment, Relaxed);

@@ -16,10 +16,10 @@ const VERSION: u32 = 1;
 /// The maximum number of bytes of the user's values.
 const LONGEST_VALUES: usize = 1 << 16;
 
-/// The number of the process that the user started: the same for all its copies.
+/// The ID of the process that the user started: the same for all its copies.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Makes this process the one that lines name. Its copies keep the number.
+/// Makes this process the one that lines name. Its copies keep the ID.
 pub(super) fn name_process() {
     PROCESS.store(std::process::id(), Relaxed);
 }
@@ -82,8 +82,8 @@ pub(super) fn other_name(name: &str) {
     lines(|out| line(out, format_args!("other {}", flat(name))));
 }
 
-/// Records the place, the call stack and the values of a moment. `marker` is an address in the frame of the function that
-/// the user's function called.
+/// Records the place, the call stack and the values of a moment. `marker` is an address in the frame of the function
+/// that the user's function called.
 pub(super) fn describe(marker: usize, moment: u64, name: &str, place: &Place, values: fmt::Arguments<'_>) {
     lines(|out| {
         line(out, format_args!("at {moment} {place} {}", flat(name)));

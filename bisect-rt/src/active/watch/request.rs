@@ -17,7 +17,7 @@ pub(super) struct WatchRequest {
     pub(super) stops: bool,
 }
 
-/// A reason why a value has no meaning.
+/// A reason why a value is malformed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Malformed {
     NotUnicode,

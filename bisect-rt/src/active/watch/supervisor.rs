@@ -63,12 +63,12 @@ struct Supervisor {
     /// True for a search; otherwise one moment is evaluated.
     searches: bool,
     search: MomentSearch,
-    /// True once the program has said that it ends at a moment that decides.
+    /// True once the program has sent that it ends at the decisive moment.
     is_stopped: bool,
     /// True if copies of the program lack a thread.
     is_partial: bool,
     checkpoint: Option<Checkpoint>,
-    /// The copy that is on its way.
+    /// The copy that was sent to a moment and has not ended.
     worker: Option<i32>,
     /// The error of the system that keeps the checkpoint from being copied.
     no_worker: Option<i32>,

@@ -189,8 +189,8 @@ impl MainCode {
 
     /// Returns the range of the main executable, and its path, which is empty, if an address is there.
     ///
-    /// `_dl_find_object` of glibc (2.36) does not return the start of a main executable whose segments have a gap between
-    /// them. The linker leaves one by chance, or where its largest page is larger than the page of the system.
+    /// `_dl_find_object` of glibc (2.36) does not return the start of a main executable whose segments have a gap
+    /// between them. The linker leaves one by chance, or where its largest page is larger than the page of the system.
     fn module_of(&self, address: u64) -> Option<(Range<u64>, &'static [u8])> {
         let range = self.map_start.load(Relaxed)..self.map_end.load(Acquire);
         range.contains(&address).then_some((range, &[]))
