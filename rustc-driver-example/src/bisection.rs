@@ -18,7 +18,7 @@ use crate::{
     settings::{Names, Settings},
 };
 
-/// The settings for one package: the compiled one, or another one whose macros wrote some of the compiled code.
+/// The settings for one package: the compiled one, or another one whose macros generate some of the compiled code.
 #[derive(Clone, Debug)]
 pub(crate) struct Bisection {
     package: Option<Package>,

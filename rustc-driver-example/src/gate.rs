@@ -6,8 +6,8 @@ pub(crate) enum Gate {
     /// One change per function: on, the function is optimized.
     Optimize,
     /// The same for functions that came with the compiler and are compiled again in this crate: generic ones and
-    /// inlined ones. Their own code is rarely wrong, but much undefined behaviour in their callers shows only where
-    /// they are optimized together.
+    /// inlined ones. Their own code is rarely wrong. But much undefined behaviour in callers has an effect only if the
+    /// function and its caller are optimized together.
     Std,
     /// One change per division: on, the pass of the tutorial makes it a shift.
     Halve,

@@ -1,4 +1,4 @@
-//! A Rust compiler in which a pattern selects optimized functions, and expressions as in another edition.
+//! A Rust compiler with changes that a pattern selects: optimized functions, and expressions of another edition.
 //!
 //! `Bisection` holds the settings of a compilation, and a `Gate` is a kind of change. Neither depends on rustc:
 //! everything that does is in the module `rustc`. The README has a tutorial.

@@ -1,8 +1,8 @@
 //! Gates `optimize` and `std`: a function whose change is off is compiled as if it were `#[optimize(none)]`.
 //!
 //! All relevant parts of rustc follow that attribute: passes over MIR skip the function and do not inline it, and LLVM
-//! gets `optnone noinline`. The metadata of the crate has the attribute, too, so every other crate that instantiates
-//! the function leaves it alone.
+//! gets `optnone noinline`. The metadata of the crate has the attribute, too, so other crates that instantiate the
+//! function do not optimize it either.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -81,7 +81,7 @@ fn is_change(tcx: TyCtxt<'_>, function: DefId, attrs: &CodegenFnAttrs) -> bool {
 
 /// Returns the gate of a function, which depends on the origin of its crate.
 fn gate(tcx: TyCtxt<'_>, function: DefId) -> Gate {
-    // Drop glue has the name of a function of `core`, but its code is that of this crate's types.
+    // Drop glue is an instance of a function of `core`, but its code depends on this crate's types.
     if function.is_local() || tcx.is_lang_item(function, LangItem::DropInPlace) {
         return Gate::Optimize;
     }
@@ -106,8 +106,8 @@ pub(super) fn report_inlined<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>) {
     for scope in &body.source_scopes {
         let Some((instance, _)) = scope.inlined else { continue };
         let outer = scope.inlined_parent_scope.and_then(|outer| body.source_scopes[outer].inlined);
-        // If `outer` already contained the function when it was inlined, the function was reported, or decided in its
-        // crate, at that time.
+        // If the function was inlined into the body of `outer` itself, then it was reported, or decided in another
+        // crate, when that body was compiled.
         if outer.is_none_or(|(outer, _)| !has_inlined(tcx.instance_mir(outer.def), instance.def_id())) {
             report(tcx, instance.def_id());
         }

@@ -1,4 +1,4 @@
-//! The facts that one body reveals about places.
+//! The facts about places that follow from one body.
 
 use rustc_data_structures::fx::{FxHashMap, FxHashSet};
 use rustc_hir::{

@@ -33,7 +33,7 @@ pub(super) enum Finding {
         value: String,
         advice: Advice,
     },
-    /// A value is dropped elsewhere, which is observable.
+    /// A value is dropped earlier or later, which the program can observe.
     Dropped {
         /// The type and the location of the value.
         value: String,

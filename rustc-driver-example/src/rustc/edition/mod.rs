@@ -1,10 +1,11 @@
-//! Gates `drops`, `scopes`, `captures`, `into-iter` and `never-type`: single expressions as in another edition.
+//! Gates `drops`, `scopes`, `captures`, `into-iter` and `never-type`: expressions with another edition's meaning.
 //!
 //! Edition 2024 shortened the lives of temporaries in two kinds of places: at the end of a block, and in the condition
-//! of an `if let`. rustc decides this by the edition of the span of that block or `if` alone, so that a single one can
-//! get the other edition. The same holds for the name of a method, for the type in [`captures`], and for the whole
-//! crate in [`never_type`]. [`survey`] finds the places that make a difference, by an additional compilation of the
-//! crate. [`Plan::carry_out`] then marks the places whose changes are on.
+//! of an `if let`. rustc decides this only by the edition of the span of that block or `if`, so a single one can be
+//! given the other edition. The same is true of the span of a method's name (`into-iter`) and of a type in
+//! [`captures`]. In [`never_type`], one decision applies to the whole crate. [`survey`] finds the places that make a
+//! difference, by an additional compilation of the crate. [`Plan::carry_out`] then marks the places whose changes are
+//! on.
 
 mod body;
 mod captures;
@@ -117,7 +118,8 @@ impl Plan {
         }
     }
 
-    /// Refuses a crate that compiles but could not be surveyed: nothing was decided in it.
+    /// Fails the compilation of a crate that compiles but could not be surveyed, because none of its changes was
+    /// decided.
     pub(super) fn conclude(&self, tcx: TyCtxt<'_>) {
         if self.survey.is_none() {
             tcx.dcx().fatal("bisect-rustc: it is not known which places of this crate differ between editions, although it compiles");

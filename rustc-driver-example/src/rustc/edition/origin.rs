@@ -57,7 +57,7 @@ pub(super) fn of(tcx: TyCtxt<'_>, span: Span) -> Option<&'static Origin> {
     all(tcx).get(&tcx.stable_crate_id(writer(span)?))
 }
 
-/// Returns the crate whose edition decides about a text; `None` if the compiler wrote the text.
+/// Returns the crate whose edition applies to the text at a span; `None` if the compiler generated the text.
 pub(super) fn writer(mut span: Span) -> Option<CrateNum> {
     loop {
         let expansion = span.ctxt().outer_expn_data();
@@ -71,7 +71,8 @@ pub(super) fn writer(mut span: Span) -> Option<CrateNum> {
     }
 }
 
-/// Returns the crate that wrote a text, or the text from which the compiler derived it.
+/// Returns the crate that wrote the text at a span. If the compiler generated it, returns the crate that wrote the text
+/// from which it was generated.
 pub(super) fn home(mut span: Span) -> CrateNum {
     loop {
         match writer(span) {
@@ -81,7 +82,7 @@ pub(super) fn home(mut span: Span) -> CrateNum {
     }
 }
 
-/// Returns the tools whose attributes are kept, with the one of the note.
+/// Returns the registered tools, with that of the note.
 pub(super) fn registered_tools(tcx: TyCtxt<'_>, (): ()) -> RegisteredTools {
     let mut tools = (rustc().queries.registered_tools)(tcx, ());
     tools.insert(Ident::from_str(NOTE[0]));

@@ -1,8 +1,9 @@
 //! The places that a value passes on the way to its drop in edition 2021.
 //!
 //! In edition 2021 a temporary lives until the end of the enclosing statement (or function, loop, branch). In edition
-//! 2024 it ends with the innermost enclosing place. So each place on the way out may make a difference: it does if
-//! something happens between the end of the place and the end of the statement.
+//! 2024 it lives until the end of the innermost enclosing place, if there is one within that statement. So each place
+//! around the temporary may make a difference. It does if something observable happens between the end of the place and
+//! the end of the statement.
 
 use rustc_hir::{
     self as hir, BinOpKind, Expr, ExprKind, HirId, ItemLocalId, LoopSource, Node,
@@ -158,7 +159,7 @@ impl<'tcx> Scopes<'_, 'tcx> {
                 Step::silent_if(is_end && !(self.has_variables)(block))
             }
             Node::ExprField(_) => Step::Silent,
-            // With `else`, the temporaries are dropped before that is entered.
+            // The temporaries of a `let` with `else` are dropped before the `else` block runs.
             Node::LetStmt(binding) if binding.super_.is_none() => Step::End,
             Node::Arm(arm) if arm.hir_id.local_id == end.local_id => Step::End,
             Node::Stmt(_) => Step::End,

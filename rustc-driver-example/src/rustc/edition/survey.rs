@@ -31,7 +31,7 @@ use crate::{Description, Gate};
 /// The result of the survey of a crate.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// The number of places that each crate has written: all scopes of temporaries, and each `impl Trait` that makes a
+    /// The number of places in the text of each crate: all scopes of temporaries, and each `impl Trait` that makes a
     /// difference.
     pub(super) places: BTreeMap<StableCrateId, usize>,
     /// The places that make a difference.
@@ -104,7 +104,7 @@ fn survey(tcx: TyCtxt<'_>) -> Option<Survey> {
     let mut found = BTreeMap::<Place, Facts>::new();
     syntax::visit(tcx, &mut |place, met| {
         found.entry(place.clone()).or_default().meet(tcx, met);
-        // Places that types depend on keep their edition: with the other one, the crate may not compile.
+        // Places that affect types keep their edition: with the other one, the crate may not compile.
         let is_later = place.kind.is_scope() && place.origin(tcx).edition != Edition::Edition2021;
         is_later.then_some(Edition::Edition2021)
     });

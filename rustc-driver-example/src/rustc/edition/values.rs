@@ -1,4 +1,4 @@
-//! The values of a body whose end may be observed, from its MIR.
+//! The values of a body, from its MIR, whose drop or end may be observed.
 
 use rustc_data_structures::fx::FxHashSet;
 use rustc_hir::find_attr;
@@ -163,7 +163,7 @@ fn is_anything_left<'tcx>(
     if parts.is_empty() {
         return is_live(path);
     }
-    // Nothing is left of a matched `Option` if it is `None`, or if the `x` of its `Some(x)` was moved.
+    // For example, nothing is left of a matched `Option` if it is `None`, or if the `x` of its `Some(x)` was moved.
     let is_more =
         || others(tcx, body, moves, path).is_none_or(|others| others.iter().any(|ty| ty.needs_drop(tcx, env)));
     is_live(path) && is_more() || parts.into_iter().any(|part| is_anything_left(tcx, env, body, moves, part, is_live))
