@@ -377,3 +377,20 @@ fn no_difference_is_checked_also_after_the_proof_of_a_suspect() {
     let found: Vec<_> = search.test(0).found().iter().map(|culprit| culprit.changes.clone()).collect();
     assert_eq!(found, [[target.ids[20]]]);
 }
+
+#[test]
+fn a_needed_change_that_is_never_reported_ends_the_search() {
+    // Change 0 needs change 1, which is never reported without change 2. So {0, 1} fails, and reports only change 0.
+    let target = Target {
+        ids: (0..3).map(Rank::at).collect(),
+        fails: vec![[0].into()],
+        appears_with: vec![(1, 2), (0, 1)],
+        unresolved: vec![(2, 0)],
+        ..Target::default()
+    };
+    let options = Options { noise: Noise::Suspected(0.99), ..Options::default() };
+    for (in_flight, choices) in [(1, [0]), (2, [0]), (2, [1]), (4, [0]), (4, [3])] {
+        let ended = target.search_with(&options, in_flight, &choices);
+        assert!(ended.found.is_empty() && ended.runs < 100, "{in_flight}: {ended:?}");
+    }
+}

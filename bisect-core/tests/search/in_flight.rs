@@ -70,7 +70,7 @@ impl Target {
         self.search_with(&Options::default(), in_flight, choices)
     }
 
-    fn search_with(&self, options: &Options, in_flight: usize, choices: &[usize]) -> Ended {
+    pub(crate) fn search_with(&self, options: &Options, in_flight: usize, choices: &[usize]) -> Ended {
         let in_flight = NonZeroUsize::new(in_flight).unwrap();
         self.finish(Search::new(Options { in_flight, ..options.clone() }), choices, |_, _| in_flight.get())
     }
@@ -269,7 +269,10 @@ proptest! {
     #![proptest_config(cases(100))]
 
     #[test]
-    fn the_answer_is_the_same_where_noise_is_suspected(target in target(), choices in vec(any::<usize>(), 8)) {
+    fn the_answer_is_the_same_where_noise_is_suspected(mut target in target(), choices in vec(any::<usize>(), 8)) {
+        // A change that is not there, and yet matters to another one, contradicts the reports: that is taken for noise.
+        let late: Vec<_> = target.appears_with.iter().map(|&(late, _)| late).collect();
+        target.appears_with.retain(|(_, first)| !late.contains(first));
         let search = |in_flight| {
             let options = Options { noise: Noise::Suspected(0.99), ..Options::default() };
             target.search_with(&options, in_flight, &choices)

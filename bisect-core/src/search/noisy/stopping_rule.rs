@@ -4,6 +4,7 @@ use alloc::{boxed::Box, vec::Vec};
 
 use super::{
     carry_over,
+    history::names_exactly,
     minimize::Minimizing,
     noisy_bracket::NoisyBracket,
     state::{NoisyState, Stage},
@@ -122,9 +123,11 @@ impl StoppingRule<'_> {
         }
         if let Some(candidate) = point.found(1.0 - self.state.allowed()) {
             let set = narrowing.with(candidate.index);
-            let failed = self.state.failed_alone(&set)?;
-            let is_proved = self.state.passed_since(failed) && self.state.proofs.is_proved(&set, self.state.confidence);
-            return is_proved.then(|| self.with_set(set, candidate.alone));
+            if !self.state.proofs.is_proved(&set, self.state.confidence) {
+                return None;
+            }
+            let Some(failed) = self.state.failed_alone(&set) else { return self.unexplained(&set) };
+            return self.state.passed_since(failed).then(|| self.with_set(set, candidate.alone));
         }
         let candidate = point.likeliest()?;
         let set = narrowing.with(candidate.index);
@@ -152,6 +155,13 @@ impl StoppingRule<'_> {
         } else {
             1.0 - self.state.allowed()
         }
+    }
+
+    /// Ends the search if the target fails with exactly these changes, and never reports all of them.
+    fn unexplained(&self, set: &[Rank]) -> Option<Next> {
+        let mut runs = self.state.runs.iter().rev();
+        let last = runs.find(|run| run.failed && names_exactly(&run.selection, set))?;
+        Some(Next::End(Verdict::Inconsistent(Inconsistency::Unexplained(last.trial))))
     }
 
     /// Continues with a set that fails alone: it is a culprit, once each of its changes is known to be needed.
