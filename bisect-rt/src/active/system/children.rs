@@ -8,10 +8,7 @@ use std::{
     ptr,
 };
 
-use super::{
-    exit,
-    pipe::{self, Reader},
-};
+use super::{exit, pipe::Reader};
 
 /// The way in which a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +71,7 @@ impl Children {
         if self.reap() {
             return;
         }
-        pipe::is_readable(&[messages.number(), self.signals], None);
+        messages.wait_for_message_or(self.signals);
         self.drain();
         self.reap();
     }

@@ -1,6 +1,10 @@
 //! Pipes for messages of a fixed size between processes of ours, with descriptors that programs seldom use.
 
-use std::{ffi::c_int, io, mem::MaybeUninit};
+use std::{
+    ffi::{c_int, c_short},
+    io,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 /// The lowest descriptor for our ends: programs may expect that theirs begin after the standard streams.
 const LOWEST: c_int = 512;
@@ -17,7 +21,11 @@ pub(crate) struct Pipe {
 
 /// The end to read from.
 #[derive(Debug)]
-pub(crate) struct Reader(c_int);
+pub(crate) struct Reader {
+    descriptor: c_int,
+    /// True once no process can write a message any more, and all were read.
+    has_ended: AtomicBool,
+}
 
 /// The end to write to.
 #[derive(Debug)]
@@ -32,7 +40,8 @@ impl Pipe {
             return Err(io::Error::last_os_error());
         }
         let [reader, writer] = ends.map(moved_up);
-        Ok(Self { reader: Reader(reader), writer: Writer(writer) })
+        let reader = Reader { descriptor: reader, has_ended: AtomicBool::new(false) };
+        Ok(Self { reader, writer: Writer(writer) })
     }
 }
 
@@ -55,7 +64,7 @@ impl Reader {
         let size = size_of_val(&words);
         loop {
             // SAFETY: the size is that of the buffer, and any bytes are valid for it.
-            let read = unsafe { libc::read(self.0, words.as_mut_ptr().cast(), size) };
+            let read = unsafe { libc::read(self.descriptor, words.as_mut_ptr().cast(), size) };
             match usize::try_from(read) {
                 // A message is written at once, and so it is read.
                 Ok(read) => return (read == size).then_some(words),
@@ -67,21 +76,33 @@ impl Reader {
 
     /// Returns a message, if one is there.
     pub(crate) fn read_if_there(&self) -> Option<[u64; WORDS]> {
-        if !is_readable(&[self.0], Some(0)) {
+        let [events, _] = poll([self.descriptor, NO_FILE], Some(0));
+        if events & libc::POLLIN == 0 {
             return None;
         }
         self.read()
     }
 
-    /// Returns the descriptor of the file.
-    pub(crate) fn number(&self) -> c_int {
-        self.0
+    /// Waits until there is a message, or until the other file can be read. Once no process can write a message any
+    /// more, waits for the other file only.
+    pub(crate) fn wait_for_message_or(&self, other: c_int) {
+        loop {
+            let messages = if self.has_ended.load(Relaxed) { NO_FILE } else { self.descriptor };
+            let [events, of_other] = poll([messages, other], None);
+            let is_at_end = events & (libc::POLLIN | libc::POLLHUP) == libc::POLLHUP;
+            if is_at_end {
+                self.has_ended.store(true, Relaxed);
+            }
+            if !is_at_end || of_other != 0 {
+                return;
+            }
+        }
     }
 
     /// Closes this end.
     pub(crate) fn close(self) {
         // SAFETY: a file of ours, which nothing else uses.
-        unsafe { libc::close(self.0) };
+        unsafe { libc::close(self.descriptor) };
     }
 }
 
@@ -104,16 +125,41 @@ impl Writer {
     }
 }
 
-/// Waits until one of these files can be read, or for this number of milliseconds; `None`: without a limit.
-pub(crate) fn is_readable(files: &[c_int], milliseconds: Option<c_int>) -> bool {
-    let mut polled = [MaybeUninit::<libc::pollfd>::uninit(); 2];
-    let count = files.len().min(polled.len());
-    for (polled, &fd) in polled.iter_mut().zip(files) {
-        polled.write(libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+/// A descriptor that `poll` skips.
+const NO_FILE: c_int = -1;
+
+/// Waits for an event of one of these files, or for this number of milliseconds; `None`: without a limit. Returns the
+/// events of each, none of them if a signal ended the wait.
+fn poll(files: [c_int; 2], milliseconds: Option<c_int>) -> [c_short; 2] {
+    let mut polled = files.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    // SAFETY: the number is that of the entries.
+    unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, milliseconds.unwrap_or(-1)) };
+    polled.map(|polled| polled.revents)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn an_end_without_writers_is_no_event() {
+        let (ended, other) = (Pipe::new().unwrap(), Pipe::new().unwrap());
+        ended.writer.write([1, 2, 3]);
+        ended.writer.close();
+        let reader = ended.reader;
+        reader.wait_for_message_or(other.reader.descriptor);
+        assert_eq!(reader.read_if_there(), Some([1, 2, 3]));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // The wait is longer than it takes to find the end of the first pipe.
+                (0..1000).for_each(|_| thread::yield_now());
+                other.writer.write([4, 5, 6]);
+            });
+            reader.wait_for_message_or(other.reader.descriptor);
+            assert_eq!(other.reader.read_if_there(), Some([4, 5, 6]), "no event was taken for one");
+        });
+        assert_eq!(reader.read_if_there(), None);
     }
-    // SAFETY: the first `count` entries are initialized.
-    let ready = unsafe { libc::poll(polled.as_mut_ptr().cast(), count as libc::nfds_t, milliseconds.unwrap_or(-1)) };
-    // SAFETY: as above.
-    let readable = |polled: &MaybeUninit<libc::pollfd>| unsafe { polled.assume_init() }.revents & libc::POLLIN != 0;
-    ready > 0 && polled[..count].iter().any(readable)
 }

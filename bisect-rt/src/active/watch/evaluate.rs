@@ -3,7 +3,7 @@
 use std::{
     any::Any,
     panic::{self, AssertUnwindSafe, PanicHookInfo},
-    sync::Mutex,
+    sync::{Arc, Mutex},
     thread,
 };
 
@@ -23,13 +23,10 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 /// Evaluates a condition. A panic in it counts as false, and prints nothing.
 pub(super) fn evaluate(condition: impl FnOnce() -> bool) -> Value {
     // While the thread unwinds, the hook cannot be replaced.
-    let hook = (!thread::panicking()).then(panic::take_hook);
-    if hook.is_some() {
-        panic::set_hook(Box::new(|info| drop(remember(Some(of_hook(info))))));
-    }
+    let of_program = (!thread::panicking()).then(replace_hook);
     let result = panic::catch_unwind(AssertUnwindSafe(condition));
-    if let Some(hook) = hook {
-        panic::set_hook(hook);
+    if let Some(of_program) = of_program {
+        restore_hook(of_program);
     }
     let panic = remember(None);
     match result {
@@ -38,6 +35,27 @@ pub(super) fn evaluate(condition: impl FnOnce() -> bool) -> Value {
         Err(payload) => {
             Value { verdict: MomentVerdict::Bad, panic: Some(panic.unwrap_or_else(|| message(&*payload).to_owned())) }
         }
+    }
+}
+
+/// The panic hook of the program.
+struct OfProgram(Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>);
+
+/// Remembers the panics of this thread from now on. Those of other threads are passed on to the program's own hook.
+fn replace_hook() -> Arc<OfProgram> {
+    let of_program = Arc::new(OfProgram(panic::take_hook()));
+    let (of_others, this_thread) = (of_program.clone(), thread::current().id());
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().id() == this_thread { drop(remember(Some(of_hook(info)))) } else { (of_others.0)(info) }
+    }));
+    of_program
+}
+
+fn restore_hook(of_program: Arc<OfProgram>) {
+    drop(panic::take_hook());
+    // This is the last reference: no thread is in a hook while it is taken.
+    if let Some(OfProgram(hook)) = Arc::into_inner(of_program) {
+        panic::set_hook(hook);
     }
 }
 
@@ -59,6 +77,8 @@ fn message(payload: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
 
     #[test]
@@ -72,5 +92,19 @@ mod tests {
         assert!(panic.contains(&format!("evaluate.rs:{line}:")) && panic.ends_with(": at 7"), "{panic}");
         let panic = evaluate(|| panic::panic_any(7)).panic.unwrap();
         assert!(panic.ends_with(": a panic without a message"), "{panic}");
+
+        // A panic of another thread is the program's own.
+        static OTHERS: AtomicUsize = AtomicUsize::new(0);
+        let of_tests = panic::take_hook();
+        panic::set_hook(Box::new(|info| {
+            let is_ours = message(info.payload()) == "elsewhere";
+            OTHERS.fetch_add(usize::from(is_ours), Relaxed);
+        }));
+        let good = Value { verdict: MomentVerdict::Good, panic: None };
+        for evaluations in 1..=3 {
+            assert_eq!(evaluate(|| thread::spawn(|| panic!("elsewhere")).join().is_err()), good);
+            assert_eq!(OTHERS.load(Relaxed), evaluations);
+        }
+        panic::set_hook(of_tests);
     }
 }

@@ -144,8 +144,8 @@ impl Supervisor {
     fn follow(&mut self, order: Order) -> bool {
         let evaluations = self.search.evaluations();
         (self.worker, self.no_worker) = (None, None);
+        // The checkpoint may have ended before: then no event follows.
         loop {
-            self.children.wait_for_event(&self.ends.messages);
             self.take_messages();
             if self.search.evaluations() > evaluations {
                 return true;
@@ -171,6 +171,7 @@ impl Supervisor {
                 record::no_checkpoint(order.to, format_args!("the checkpoint ended with {ended}"));
                 return false;
             }
+            self.children.wait_for_event(&self.ends.messages);
         }
     }
 
