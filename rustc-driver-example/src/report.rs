@@ -26,7 +26,10 @@ use std::{
     ffi::OsStr,
     fs::{File, OpenOptions},
     io::{self, Write as _},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use bisect_core::{ChangeId, marker};
@@ -36,6 +39,8 @@ use bisect_core::{ChangeId, marker};
 pub(crate) struct Reports {
     reported: Mutex<HashSet<ChangeId>>,
     file: Option<File>,
+    /// True once a line on standard error has said that reports are lost.
+    is_losing: AtomicBool,
 }
 
 impl Reports {
@@ -46,7 +51,7 @@ impl Reports {
     /// If the file cannot be opened.
     pub(crate) fn to(path: Option<&OsStr>) -> io::Result<Self> {
         let file = path.map(|path| OpenOptions::new().append(true).open(path)).transpose()?;
-        Ok(Self { reported: Mutex::default(), file })
+        Ok(Self { file, ..Self::default() })
     }
 
     /// Reports a change, if it was not reported before. `lines` are the text of a verbose report; without them the
@@ -67,12 +72,19 @@ impl Reports {
         self.write(&text);
     }
 
-    /// Writes text to the destination of reports.
+    /// Writes text to the destination of reports. If this fails, the compiler goes on without it, but the driver must
+    /// know that: then an unreported change may be the cause of a failure.
     pub(crate) fn write(&self, text: &str) {
-        // An error here cannot be reported: this is the channel for reports.
-        let _ = match self.file.as_ref() {
-            Some(mut file) => file.write_all(text.as_bytes()),
-            None => io::stderr().lock().write_all(text.as_bytes()),
-        };
+        match self.file.as_ref() {
+            Some(mut file) => {
+                if let Err(error) = file.write_all(text.as_bytes())
+                    && !self.is_losing.swap(true, Ordering::Relaxed)
+                {
+                    eprintln!("bisect-rustc: BISECT_REPORT: {}: reports are lost", error.kind());
+                }
+            }
+            // If this fails, there is no other place for a message.
+            None => drop(io::stderr().lock().write_all(text.as_bytes())),
+        }
     }
 }

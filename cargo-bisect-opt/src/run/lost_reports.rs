@@ -32,16 +32,22 @@ impl LostReports {
     }
 }
 
-/// Returns the runtime's message if it could not write a report. Then unreported changes may be the cause of a failure.
+/// Returns the message of the runtime or of bisect-rustc if it could not write a report. Then unreported changes may be
+/// the cause of a failure.
 pub(crate) fn in_output(output: &[u8]) -> Option<String> {
-    runtime_message(output, ": reports are lost")
+    message(output, &["bisect-rt: ", "bisect-rustc: "], ": reports are lost")
 }
 
-/// Returns the runtime's first message with this end.
-pub(crate) fn runtime_message(output: &[u8], end: &str) -> Option<String> {
+/// Returns the runtime's first message.
+pub(crate) fn runtime_message(output: &[u8]) -> Option<String> {
+    message(output, &["bisect-rt: "], "")
+}
+
+/// Returns the first message that begins with one of these prefixes, without it, and ends like this.
+fn message(output: &[u8], prefixes: &[&str], end: &str) -> Option<String> {
     let text = String::from_utf8_lossy(output);
-    let said = text.lines().find_map(|line| line.strip_prefix("bisect-rt: ").filter(|line| line.ends_with(end)));
-    said.map(str::to_owned)
+    let without_prefix = |line: &str| prefixes.iter().find_map(|prefix| line.strip_prefix(prefix)).map(str::to_owned);
+    text.lines().filter(|line| line.ends_with(end)).find_map(without_prefix)
 }
 
 #[cfg(test)]
@@ -54,6 +60,8 @@ mod tests {
     fn only_the_runtimes_own_line_counts() {
         let said = |output: &[u8]| in_output(output);
         assert_eq!(said(LOST).unwrap(), "BISECT_REPORT: no storage space: reports are lost");
+        let of_rustc = b"bisect-rustc: BISECT_REPORT: no storage space: reports are lost\n";
+        assert_eq!(said(of_rustc), said(LOST));
         assert_eq!(said(b"x BISECT_REPORT: no storage space: reports are lost\n"), None);
         let elsewhere = b"bisect-rt: BISECT_REPORT=\"x\": reports are lost to it, and go to standard error\n";
         assert_eq!(said(elsewhere), None);

@@ -97,6 +97,15 @@ fn reports_are_appended_to_an_existing_file() {
 }
 
 #[test]
+fn reports_that_cannot_be_written_are_announced_once() {
+    let mut command = bisect_rustc();
+    command.args(["-", "-O", "--crate-type=lib", "--emit=obj", "-o-", "-Awarnings"]);
+    command.env("BISECT_PATTERN", "y").env("BISECT_REPORT", "/dev/full");
+    let stderr = Ran::with_input(&mut command, PROGRAM).successful().stderr;
+    assert_eq!(stderr, "bisect-rustc: BISECT_REPORT: no storage space: reports are lost\n");
+}
+
+#[test]
 fn nothing_is_reported_but_code_of_the_program() {
     assert_eq!(compile(PROGRAM, "metadata", "y", &[]).stderr, "");
     let compiled = |args: &[&str]| {

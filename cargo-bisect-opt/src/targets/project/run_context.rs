@@ -360,7 +360,7 @@ fn refusal(code: Option<i32>, output: &[u8]) -> Option<String> {
     if code != Some(REFUSED) {
         return None;
     }
-    lost_reports::runtime_message(output, "")
+    lost_reports::runtime_message(output)
 }
 
 /// Converts an error of cargo into one of a run: in the middle of a search, the user cannot fix the cause.
