@@ -68,8 +68,8 @@ use proc_macro::{Span, TokenStream};
 /// }
 /// ```
 ///
-/// The path is written as in a call. Generic arguments that cannot be inferred from the function's arguments are part
-/// of it (`off = old::<T, N>`), and so is the trait of a trait's method (`off = <Self as Trait>::old`).
+/// The path is written as in a call. It contains the generic arguments that cannot be inferred from the function's
+/// arguments (`off = old::<T, N>`), and the trait of a trait's method (`off = <Self as Trait>::old`).
 /// ```
 /// # use bisect_rt::bisect_toggle;
 /// fn zeros_one_by_one<const N: usize>() -> [u8; N] {

@@ -81,6 +81,8 @@ mod tests {
 
     use super::*;
 
+    static OTHERS: AtomicUsize = AtomicUsize::new(0);
+
     #[test]
     fn a_panic_is_false_and_its_message_is_known() {
         assert_eq!(evaluate(|| true), Value { verdict: MomentVerdict::Good, panic: None });
@@ -94,7 +96,6 @@ mod tests {
         assert!(panic.ends_with(": a panic without a message"), "{panic}");
 
         // A panic of another thread is the program's own.
-        static OTHERS: AtomicUsize = AtomicUsize::new(0);
         let of_tests = panic::take_hook();
         panic::set_hook(Box::new(|info| {
             let is_ours = message(info.payload()) == "elsewhere";
