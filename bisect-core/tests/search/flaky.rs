@@ -244,7 +244,8 @@ proptest! {
             let options = Options { in_flight: in_flight.try_into().unwrap(), ..suspecting() };
             let checked = target.finish(Search::new(options), &choices, |_, _| in_flight);
             prop_assert!(checked.is_like(&plain), "{:?} instead of {:?}", checked, plain);
-            let most = plain.runs + most_checks(&plain.found);
+            // The failing end is run again where 8, 16 and 32 changes seem to be needed.
+            let most = plain.runs + most_checks(&plain.found) + 3;
             prop_assert!(in_flight > 1 || checked.runs <= most, "{} and {} runs", checked.runs, plain.runs);
         }
     }

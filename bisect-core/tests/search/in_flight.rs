@@ -270,7 +270,8 @@ proptest! {
 
     #[test]
     fn the_answer_is_the_same_where_noise_is_suspected(mut target in target(), choices in vec(any::<usize>(), 8)) {
-        // A change that is not there, and yet matters to another one, contradicts the reports: that is taken for noise.
+        // If an unreported change decides whether another one appears, the reports contradict the outcomes, and the
+        // search takes that for noise.
         let late: Vec<_> = target.appears_with.iter().map(|&(late, _)| late).collect();
         target.appears_with.retain(|(_, first)| !late.contains(first));
         let search = |in_flight| {

@@ -95,11 +95,13 @@ struct StoppingRule<'a> {
 
 impl StoppingRule<'_> {
     fn next(&self) -> Option<Next> {
-        match &self.state.stage {
+        let next = match &self.state.stage {
             Stage::Ends => None,
             Stage::Narrow(narrowing) => self.after_narrowing(narrowing),
             Stage::Minimize(minimizing) => self.after_minimizing(minimizing),
-        }
+        };
+        let gives_up = || self.state.runs.len() >= tuning::MAX_NOISY_RUNS;
+        next.or_else(|| gives_up().then_some(Next::End(Verdict::Inconsistent(Inconsistency::Noise))))
     }
 
     fn after_narrowing(&self, narrowing: &NoisyBracket) -> Option<Next> {
@@ -117,9 +119,6 @@ impl StoppingRule<'_> {
                 (_, _) => Inconsistency::Unexplained(self.state.runs.last()?.trial),
             };
             return Some(Next::End(Verdict::Inconsistent(how)));
-        }
-        if self.state.runs.len() >= tuning::MAX_NOISY_RUNS {
-            return Some(Next::End(Verdict::Inconsistent(Inconsistency::Noise)));
         }
         if let Some(candidate) = point.found(1.0 - self.state.allowed()) {
             let set = narrowing.with(candidate.index);
@@ -157,7 +156,8 @@ impl StoppingRule<'_> {
         }
     }
 
-    /// Ends the search if the target fails with exactly these changes, and never reports all of them.
+    /// Returns the end of the search if a run with exactly these changes has failed. The caller has seen that no such
+    /// run reported all of them.
     fn unexplained(&self, set: &[Rank]) -> Option<Next> {
         let mut runs = self.state.runs.iter().rev();
         let last = runs.find(|run| run.failed && names_exactly(&run.selection, set))?;
@@ -186,8 +186,13 @@ impl StoppingRule<'_> {
         }
         let suffices = point.likeliest()?.alone;
         let others = minimizing.others();
-        (suffices >= 1.0 - allowed && self.state.failed_alone(others).is_some())
-            .then(|| self.with_set(others.to_vec(), suffices))
+        if suffices < 1.0 - allowed {
+            return None;
+        }
+        match self.state.failed_alone(others) {
+            Some(_) => Some(self.with_set(others.to_vec(), suffices)),
+            None => self.unexplained(others),
+        }
     }
 
     fn name(&self, changes: Vec<Rank>, confidence: f64) -> Next {

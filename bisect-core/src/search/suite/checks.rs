@@ -43,8 +43,9 @@ pub(super) fn before_naming(test: &mut Test, selection: &Selection, answer: &Ans
     true
 }
 
-/// Schedules one more run of the failing end of a test, each time the number of changes that it needs together has
-/// doubled: see `check_large_set` of the sequential search.
+/// Schedules one more run of the failing end of a test that needs many changes together: from
+/// [`tuning::LARGE_SET`] changes on, and again each time their number has doubled. See `check_large_set` of the
+/// sequential search.
 pub(super) fn of_large_set(test: &mut Test) {
     let needed = test.procedure.question().map_or(0, |asked| asked.selection.forced.len());
     if test.noisy().is_none() && test.verdict().is_none() && needed >= test.recheck_at {
@@ -54,30 +55,22 @@ pub(super) fn of_large_set(test: &mut Test) {
     }
 }
 
-/// Returns true if the failing end of a test is due to be checked: until then, its search may be in vain.
+/// Returns true if the failing end of a test is due to be checked. If the check passes, the test is flaky, and its
+/// present search is wasted.
 pub(super) fn is_urgent(test: &Test) -> bool {
-    let (failing_end, _) = test.procedure.mode().failing_end();
-    test.checks.first().is_some_and(|check| check.question == failing_end)
+    test.checks.first().is_some_and(|check| check.question == test.procedure.mode().failing_end().0)
 }
 
 /// Returns the check that most of these tests can share.
-pub(super) fn next<'a>(
-    tests: &'a [Test],
-    trials: &SharedTrials,
-    may_be_checked: impl Fn(&Test) -> bool + 'a,
-) -> Option<Plan> {
+pub(super) fn next(tests: &[Test], trials: &SharedTrials, may_be_checked: impl Fn(&Test) -> bool) -> Option<Plan> {
     let is_in_check = |test: usize| {
         let mut open = trials.iter().filter(|trial| trial.purpose == Purpose::Check && !trial.is_complete());
         open.any(|open| open.trial.tests.contains(&test))
     };
-    let waiting = tests
-        .iter()
-        .enumerate()
-        .filter(|(number, test)| test.noisy().is_none() && test.verdict().is_none() && !is_in_check(*number))
-        .filter(|(_, test)| may_be_checked(test));
-    let asked = waiting.filter_map(|(number, test)| {
+    let asked = tests.iter().enumerate().filter_map(|(number, test)| {
         let TestCheck { question, selection, .. } = test.checks.first()?;
-        Some((number, (*question, selection.clone())))
+        let waits = may_be_checked(test) && test.noisy().is_none() && test.verdict().is_none() && !is_in_check(number);
+        waits.then(|| (number, (*question, selection.clone())))
     });
     let plan = joint::most_asked(joint::runs(tests, asked))?;
     Some(Plan { purpose: Purpose::Check, ..plan })

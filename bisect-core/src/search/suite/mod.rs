@@ -141,8 +141,7 @@ impl Suite {
         match purpose {
             Purpose::Answer => self.is_pooling = false,
             Purpose::Guess => self.is_pooling = true,
-            Purpose::Check => self.is_unchecked = false,
-            Purpose::Evidence => {}
+            Purpose::Check | Purpose::Evidence => {}
         }
         self.was_noisy_turn = purpose == Purpose::Evidence;
         let id = self.trials.next_id();

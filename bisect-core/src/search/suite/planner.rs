@@ -83,7 +83,11 @@ impl<'a> Planner<'a> {
     }
 
     fn members(&self) -> Vec<Member<'a>> {
-        let member = |(number, test)| {
+        let member = |(number, test): (usize, &'a Test)| {
+            // A test that is being checked takes no answer, and would ask the same again.
+            if !test.checks.is_empty() {
+                return None;
+            }
             let useful = self.useful.iter().map(|&trial| self.trials.get(trial));
             let prefixes = useful
                 .filter(|shared| shared.is_open_for(number) && shared.trial.question == Question::Prefix)

@@ -36,6 +36,7 @@ impl Suite {
     /// reliable tests.
     pub(super) fn choose(&mut self, useful: &[TrialId], options: &Options) -> Option<Plan> {
         if let Some(check) = self.check() {
+            self.is_unchecked = false;
             return Some(check);
         }
         if self.was_noisy_turn {

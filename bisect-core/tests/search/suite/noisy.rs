@@ -119,6 +119,47 @@ fn one_that_fails_only_at_first_is_not_taken_for_a_set_of_all_changes() {
 }
 
 #[test]
+fn nothing_is_run_again_and_again_while_a_test_is_checked() {
+    let target = taking_turns(3, 1000, 2, 2);
+    let mut search = Search::new(in_flight(2, &with(SUSPECTED)));
+    let mut running: Vec<Trial> = Vec::new();
+    let (mut beside, mut has_failed) = (0, false);
+    loop {
+        for id in search.obsolete() {
+            running.retain(|trial| trial.id != id);
+            search.cancel(id);
+        }
+        match search.step() {
+            Step::Run(trial) => running.push(trial),
+            Step::Done(_) => break,
+            Step::Wait if search.progress().tests() == 1 => {
+                let trial = running.remove(0);
+                search.record(trial.id, [target.observe_all(&trial.selection)]);
+                if search.can_split() {
+                    search.split(NonZeroUsize::new(2).unwrap());
+                }
+            }
+            Step::Wait => {
+                // The check of the failing end ends last.
+                let over = running.iter().position(|trial| trial.question != Question::AllOn);
+                let is_beside_check = over.is_some() && running.len() == 2 && !search.test(1).is_noisy();
+                let has_check = running.iter().any(|trial| trial.question == Question::AllOn);
+                beside = if is_beside_check && has_check { beside + 1 } else { 0 };
+                assert!(beside < 20, "{beside} runs beside one check");
+                let trial = running.remove(over.unwrap_or(0));
+                let is_first = trial.question == Question::AllOn && !std::mem::replace(&mut has_failed, true);
+                let observe = |&test: &usize| {
+                    let shown = target.observe(test, &trial.selection);
+                    let outcome = if is_first { Outcome::Fail } else { Outcome::Pass };
+                    if test == 1 { Observation { outcome, ..shown } } else { shown }
+                };
+                search.record(trial.id, trial.tests.iter().map(observe));
+            }
+        }
+    }
+}
+
+#[test]
 fn one_that_is_known_to_contradict_itself_is_not_believed_from_the_start() {
     for seed in 0..10 {
         let target = taking_turns(seed, 200, 3, 3);
