@@ -66,6 +66,10 @@ impl Reader {
             // SAFETY: the size is that of the buffer, and any bytes are valid for it.
             let read = unsafe { libc::read(self.descriptor, words.as_mut_ptr().cast(), size) };
             match usize::try_from(read) {
+                Ok(0) => {
+                    self.has_ended.store(true, Relaxed);
+                    return None;
+                }
                 // A message is written at once, and so it is read.
                 Ok(read) => return (read == size).then_some(words),
                 Err(_) if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
@@ -76,27 +80,19 @@ impl Reader {
 
     /// Returns a message, if one is there.
     pub(crate) fn read_if_there(&self) -> Option<[u64; WORDS]> {
+        // At the end, a read is what shows that no message follows.
         let [events, _] = poll([self.descriptor, NO_FILE], Some(0));
-        if events & libc::POLLIN == 0 {
+        if events & (libc::POLLIN | libc::POLLHUP) == 0 {
             return None;
         }
         self.read()
     }
 
-    /// Waits until there is a message, or until the other file can be read. Once no process can write a message any
-    /// more, waits for the other file only.
+    /// Waits until there is a message, or until the other file can be read. Once a read has shown that no process can
+    /// write a message any more, waits for the other file only.
     pub(crate) fn wait_for_message_or(&self, other: c_int) {
-        loop {
-            let messages = if self.has_ended.load(Relaxed) { NO_FILE } else { self.descriptor };
-            let [events, of_other] = poll([messages, other], None);
-            let is_at_end = events & (libc::POLLIN | libc::POLLHUP) == libc::POLLHUP;
-            if is_at_end {
-                self.has_ended.store(true, Relaxed);
-            }
-            if !is_at_end || of_other != 0 {
-                return;
-            }
-        }
+        let messages = if self.has_ended.load(Relaxed) { NO_FILE } else { self.descriptor };
+        poll([messages, other], None);
     }
 
     /// Closes this end.
@@ -129,7 +125,7 @@ impl Writer {
 const NO_FILE: c_int = -1;
 
 /// Waits for an event of one of these files, or for this number of milliseconds; `None`: without a limit. Returns the
-/// events of each, none of them if a signal ended the wait.
+/// events of each file; all are 0 if a signal ended the wait.
 fn poll(files: [c_int; 2], milliseconds: Option<c_int>) -> [c_short; 2] {
     let mut polled = files.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: the number is that of the entries.
@@ -151,9 +147,10 @@ mod tests {
         let reader = ended.reader;
         reader.wait_for_message_or(other.reader.descriptor);
         assert_eq!(reader.read_if_there(), Some([1, 2, 3]));
+        assert_eq!(reader.read_if_there(), None);
         thread::scope(|scope| {
             scope.spawn(|| {
-                // The wait is longer than it takes to find the end of the first pipe.
+                // Let the other thread begin to wait, if it waits.
                 (0..1000).for_each(|_| thread::yield_now());
                 other.writer.write([4, 5, 6]);
             });

@@ -53,7 +53,7 @@ fn replace_hook() -> Arc<OfProgram> {
 
 fn restore_hook(of_program: Arc<OfProgram>) {
     drop(panic::take_hook());
-    // This is the last reference: no thread is in a hook while it is taken.
+    // `take_hook` waits until no thread runs the hook, so this is the last reference.
     if let Some(OfProgram(hook)) = Arc::into_inner(of_program) {
         panic::set_hook(hook);
     }

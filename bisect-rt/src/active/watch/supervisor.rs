@@ -144,7 +144,7 @@ impl Supervisor {
     fn follow(&mut self, order: Order) -> bool {
         let evaluations = self.search.evaluations();
         (self.worker, self.no_worker) = (None, None);
-        // The checkpoint may have ended before: then no event follows.
+        // Look before waiting: if the checkpoint has already ended, no further event comes.
         loop {
             self.take_messages();
             if self.search.evaluations() > evaluations {
