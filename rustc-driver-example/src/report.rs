@@ -80,7 +80,8 @@ impl Reports {
                 if let Err(error) = file.write_all(text.as_bytes())
                     && !self.is_losing.swap(true, Ordering::Relaxed)
                 {
-                    eprintln!("bisect-rustc: BISECT_REPORT: {}: reports are lost", error.kind());
+                    // Not `eprintln!`, which panics if standard error cannot be written either.
+                    let _ = writeln!(io::stderr(), "bisect-rustc: BISECT_REPORT: {}: reports are lost", error.kind());
                 }
             }
             // If this fails, there is no other place for a message.

@@ -174,8 +174,8 @@ impl Trace {
             return format!("{left}\n      {DIM}{pattern} → {log}{DIM:#}\n      {times}");
         }
         // A label may be as wide as both columns together.
-        let what = if left.is_empty() { format!("{what:<50}") } else { format!("{what:<28}{DIM}{left:<22}{DIM:#}") };
-        format!("{what}{times}")
+        let what = if left.is_empty() { format!("{what:<49}") } else { format!("{what:<27} {DIM}{left:<21}{DIM:#}") };
+        format!("{what} {times}")
     }
 
     /// Returns the selection of a run, in words.
@@ -328,5 +328,7 @@ mod tests {
         let long = "alone, with a new current directory";
         assert_eq!(width(long, None), width("alone", Some(3)));
         assert_eq!(width(long, None), width("alone", None));
+        let longer = "with no change, with debug-assertions=true,overflow-checks=true in every crate";
+        assert_eq!(width(longer, None), longer.len() + 1);
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn runtime_message(output: &[u8]) -> Option<String> {
     message(output, &["bisect-rt: "], "")
 }
 
-/// Returns the first message that begins with one of these prefixes, without it, and ends like this.
+/// Returns the first line with one of these prefixes and this end, without the prefix.
 fn message(output: &[u8], prefixes: &[&str], end: &str) -> Option<String> {
     let text = String::from_utf8_lossy(output);
     let without_prefix = |line: &str| prefixes.iter().find_map(|prefix| line.strip_prefix(prefix)).map(str::to_owned);
