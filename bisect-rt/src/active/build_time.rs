@@ -97,12 +97,10 @@ pub(crate) fn report(config: &Config, toggles: &[&Toggle]) -> Result<(), Stale> 
             Some(Setting::Fixed(on)) => *on,
             Some(Setting::Search(matcher)) => {
                 if matcher.should_report(id) {
-                    report::once(
-                        id,
-                        matcher.verbose().then_some(|text: &mut report::Text| {
-                            text.line(format_args!("{}", toggle.title(&toggle.place)));
-                        }),
-                    );
+                    let mut text = |text: &mut report::Text| {
+                        text.line(format_args!("{}", toggle.title(&toggle.place)));
+                    };
+                    report::once(id, matcher.verbose().then_some(&mut text));
                 }
                 matcher.should_enable(id)
             }

@@ -34,7 +34,7 @@ impl Toggle {
         let nesting = Nesting::enter()?;
         let id = self.id(&self.place, None);
         let decision =
-            memory::first(&nesting, self, id, |text| text.line(format_args!("{}", self.title(&self.place))))?;
+            memory::first(&nesting, self, id, &mut |text| text.line(format_args!("{}", self.title(&self.place))))?;
         if decision.is_lasting {
             // Only now, after the report, may other threads act on the decision.
             self.state.store(if decision.is_on { state::ON } else { state::OFF }, Release);
@@ -90,7 +90,7 @@ impl Toggle {
     #[inline(never)]
     fn first_at(&'static self, place: &Place, value: Option<u64>, key: u64) -> Option<bool> {
         let nesting = Nesting::enter()?;
-        memory::first_of_key(&nesting, self, key, self.id(place, value), |text| {
+        memory::first_of_key(&nesting, self, key, self.id(place, value), &mut |text| {
             text.line(format_args!("{}", self.title(place)));
         })
     }

@@ -6,7 +6,7 @@ use super::{
     config::{self, Setting},
     nesting::Nesting,
     occurrence::{self, Decision},
-    report::{self, Text},
+    report::{self, MakesText},
     table::{PENDING, Table},
     toggle::Toggle,
 };
@@ -29,7 +29,7 @@ fn tag(decision: bool) -> u64 {
 }
 
 /// Decides on a change, and first reports it if the pattern selects it. Returns `None` if the change is at its default.
-pub(crate) fn first(_: &Nesting, toggle: &Toggle, id: ChangeId, text: impl FnOnce(&mut Text)) -> Option<Decision> {
+pub(crate) fn first(_: &Nesting, toggle: &Toggle, id: ChangeId, text: MakesText<'_>) -> Option<Decision> {
     let matcher = matcher(toggle)?;
     if matcher.should_report(id) {
         report::once(id, matcher.verbose().then_some(text));
@@ -44,7 +44,7 @@ pub(crate) fn first_of_key(
     toggle: &Toggle,
     key: u64,
     id: ChangeId,
-    text: impl FnOnce(&mut Text),
+    text: MakesText<'_>,
 ) -> Option<bool> {
     let decision = first(nesting, toggle, id, text)?;
     if decision.is_lasting {
@@ -62,7 +62,7 @@ pub(crate) fn first_of_only_key(
     toggle: &Toggle,
     key: u64,
     id: ChangeId,
-    text: impl FnOnce(&mut Text),
+    text: MakesText<'_>,
 ) -> Option<bool> {
     if occurrence::counts(id) {
         return first_of_key(nesting, toggle, key, id, text);

@@ -109,11 +109,16 @@ pub(crate) fn any() -> bool {
     ANY.load(Relaxed)
 }
 
+/// A closure that makes the text of a report.
+pub(crate) type MakesText<'a> = &'a mut dyn FnMut(&mut Text);
+
 /// Reports a change, unless this was done before. The report is written when this returns.
 ///
 /// Without a text, the report is the marker alone. The text is made before the ID is claimed, so other threads wait
 /// only for a `write`.
-pub(crate) fn once(id: ChangeId, text: Option<impl FnOnce(&mut Text)>) {
+///
+/// Not generic, so that a program has it once.
+pub(crate) fn once(id: ChangeId, text: Option<MakesText<'_>>) {
     // This check avoids making a text that is not needed. Without a text it would save nothing, because most callers
     // have a new change to report.
     if text.is_some() && REPORTED.get(id.0) == Some(DONE) {
@@ -133,7 +138,7 @@ pub(crate) enum Report {
 
 impl Report {
     /// Makes a report. Without a text it is the marker alone, and nothing is allocated.
-    pub(crate) fn new(id: ChangeId, text: Option<impl FnOnce(&mut Text)>) -> Self {
+    pub(crate) fn new(id: ChangeId, text: Option<MakesText<'_>>) -> Self {
         let marker = marker::format(id);
         let Some(text) = text else {
             let mut line = [b'\n'; marker::LEN + 1];

@@ -131,7 +131,7 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
         key
     };
     let id = id(toggle, value, frames);
-    let describe = |text: &mut Text| {
+    let mut describe = |text: &mut Text| {
         text.line(format_args!("{}", toggle.title(&toggle.place)));
         symbolize::describe(&nesting, &toggle.place, addresses, frames, |function| {
             text.line(format_args!("  {function}"));
@@ -141,9 +141,9 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
     // name.
     let is_only_key = frames.len() == addresses.len() && frames.iter().all(Frame::is_in_main);
     if is_only_key {
-        memory::first_of_only_key(&nesting, toggle, key, id, describe)
+        memory::first_of_only_key(&nesting, toggle, key, id, &mut describe)
     } else {
-        memory::first_of_key(&nesting, toggle, key, id, describe)
+        memory::first_of_key(&nesting, toggle, key, id, &mut describe)
     }
 }
 

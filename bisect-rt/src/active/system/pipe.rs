@@ -81,18 +81,14 @@ impl Reader {
     /// Returns a message, if one is there.
     pub(crate) fn read_if_there(&self) -> Option<[u64; WORDS]> {
         // At the end, a read is what shows that no message follows.
-        let [events, _] = poll([self.descriptor, NO_FILE], Some(0));
-        if events & (libc::POLLIN | libc::POLLHUP) == 0 {
-            return None;
-        }
-        self.read()
+        if poll([self.descriptor, NO_FILE], 0) == 0 { None } else { self.read() }
     }
 
     /// Waits until there is a message, or until the other file can be read. Once a read has shown that no process can
     /// write a message any more, waits for the other file only.
     pub(crate) fn wait_for_message_or(&self, other: c_int) {
         let messages = if self.has_ended.load(Relaxed) { NO_FILE } else { self.descriptor };
-        poll([messages, other], None);
+        poll([messages, other], NO_LIMIT);
     }
 
     /// Closes this end.
@@ -124,13 +120,17 @@ impl Writer {
 /// A descriptor that `poll` skips.
 const NO_FILE: c_int = -1;
 
-/// Waits for an event of one of these files, or for this number of milliseconds; `None`: without a limit. Returns the
-/// events of each file; all are 0 if a signal ended the wait.
-fn poll(files: [c_int; 2], milliseconds: Option<c_int>) -> [c_short; 2] {
+/// A time for `poll`: without a limit.
+const NO_LIMIT: c_int = -1;
+
+/// Waits for an event of one of these files, or for this number of milliseconds. Returns the events of the first file;
+/// they are 0 if a signal ended the wait.
+#[inline(never)]
+fn poll(files: [c_int; 2], milliseconds: c_int) -> c_short {
     let mut polled = files.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: the number is that of the entries.
-    unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, milliseconds.unwrap_or(-1)) };
-    polled.map(|polled| polled.revents)
+    unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, milliseconds) };
+    polled[0].revents
 }
 
 #[cfg(test)]
