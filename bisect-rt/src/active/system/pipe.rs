@@ -125,7 +125,6 @@ const NO_LIMIT: c_int = -1;
 
 /// Waits for an event of one of these files, or for this number of milliseconds. Returns the events of the first file;
 /// they are 0 if a signal ended the wait.
-#[inline(never)]
 fn poll(files: [c_int; 2], milliseconds: c_int) -> c_short {
     let mut polled = files.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: the number is that of the entries.

@@ -3,7 +3,6 @@
 use std::{
     any::Any,
     panic::{self, AssertUnwindSafe, PanicHookInfo},
-    ptr,
     sync::{Arc, Mutex},
     thread,
 };
@@ -45,9 +44,9 @@ struct OfProgram(Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>);
 /// Remembers the panics of this thread from now on. Those of other threads are passed on to the program's own hook.
 fn replace_hook() -> Arc<OfProgram> {
     let of_program = Arc::new(OfProgram(panic::take_hook()));
-    let (of_others, evaluating) = (of_program.clone(), this_thread());
+    let (of_others, evaluating) = (of_program.clone(), thread::current().id());
     panic::set_hook(Box::new(move |info| {
-        if this_thread() == evaluating { drop(remember(Some(of_hook(info)))) } else { (of_others.0)(info) }
+        if thread::current().id() == evaluating { drop(remember(Some(of_hook(info)))) } else { (of_others.0)(info) }
     }));
     of_program
 }
@@ -58,12 +57,6 @@ fn restore_hook(of_program: Arc<OfProgram>) {
     if let Some(OfProgram(hook)) = Arc::into_inner(of_program) {
         panic::set_hook(hook);
     }
-}
-
-/// Returns a number that no other running thread has.
-fn this_thread() -> usize {
-    thread_local!(static HERE: u8 = const { 0 });
-    HERE.with(|here| ptr::from_ref(here).addr())
 }
 
 /// Replaces the last panic, and returns it.

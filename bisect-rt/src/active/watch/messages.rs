@@ -11,12 +11,9 @@ use std::{
 use bisect_core::moments::MomentVerdict;
 
 use crate::active::system::{
-    pipe::{Pipe, Reader, Writer},
+    pipe::{Pipe, Reader, WORDS, Writer},
     shared,
 };
-
-/// The size of a message, in words of 64 bits.
-const WORDS: usize = 3;
 
 /// The memory that the supervisor and its program share.
 #[derive(Debug, Default)]
