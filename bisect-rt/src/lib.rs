@@ -52,8 +52,8 @@
 //! | `by = "stack"`, the default of [`macro@bisect_toggle`] | a call stack, its innermost `depth` frames (16) | name, and return addresses relative to their modules |
 //! | [`bisect_build!`], [`macro@bisect_attr`] | the place, while compiling | name, file, line, column, package |
 //!
-//! `key = value` makes a separate change for every value, by its [`Hash`]. The hash must not depend on addresses, which
-//! differ from run to run. The IDs of stacks are the same in every run of one binary, at any load address and on any
+//! With `key = value`, each value is a separate change. Its [`Hash`] becomes part of the ID, so it must not depend on
+//! addresses, which differ from run to run. The IDs of stacks are the same in every run of one binary, at any load address and on any
 //! thread. In another build, stacks have other IDs.
 //!
 //! # Three modes
