@@ -154,7 +154,7 @@ impl SharedLines {
                     None => String::new(),
                 };
                 let time = whole_seconds(now.saturating_duration_since(run.since));
-                cut(&format!("{number:>4}  {label:<28}{DIM}{}, {time}{DIM:#}", run.activity), width)
+                cut(&format!("{number:>4}  {label:<27} {DIM}{}, {time}{DIM:#}", run.activity), width)
             })
             .collect();
         if shown < runs.len() {

@@ -170,7 +170,7 @@ impl Trace {
         let times = if times > 1 { format!("{times}× ") } else { String::new() };
         if self.verbose {
             let (pattern, log) = (run.pattern, run.log.display());
-            let left = if left.is_empty() { what } else { format!("{what:<28}{DIM}{left}{DIM:#}") };
+            let left = if left.is_empty() { what } else { format!("{what:<27} {DIM}{left}{DIM:#}") };
             return format!("{left}\n      {DIM}{pattern} → {log}{DIM:#}\n      {times}");
         }
         // A label may be as wide as both columns together.
