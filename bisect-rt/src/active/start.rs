@@ -122,13 +122,15 @@ fn open_report_file() -> bool {
 }
 
 /// Removes the variables. In a program with raised privileges they are not trusted. Programs that it starts do not know
-/// that, so they must not see the variables either.
+/// that, so they must not see the variables either. A library that the program loaded later leaves them: another thread
+/// may read the environment.
 fn forget_variables() {
+    if !host::was_loaded_with_the_program() {
+        return;
+    }
     for variable in [PATTERN, UNTIL, STOP, TOGGLES, UNWINDER, REPORT, WATCH] {
         if env::var_os(variable).is_some() {
-            // SAFETY: this is before `main`, so no other thread reads the environment. In a library that such a program
-            // loads while it runs, another thread may read it through C functions; the program has then read it at its
-            // start.
+            // SAFETY: this is before `main`, so no other thread reads the environment.
             unsafe { env::remove_var(variable) };
         }
     }
