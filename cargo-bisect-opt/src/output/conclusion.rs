@@ -336,7 +336,7 @@ fn inconsistent(how: &Inconsistency, about: &TargetFacts<'_>) -> String {
             )
         }
         Inconsistency::Unexplained(trial) => format!(
-            "the target is inconsistent: it failed, but reported no change that could explain it ({}); {ADVICE}",
+            "the target is inconsistent: it failed, but the changes that it reported do not explain that ({}); {ADVICE}",
             log(*trial)
         ),
         Inconsistency::NotConfirmed(trial, changes) => format!(

@@ -133,7 +133,8 @@ pub enum Inconsistency {
     CarryOver(CarryOver),
     /// The runs of one trial ended differently.
     Runs(TrialId),
-    /// A trial failed, but none of the changes that it reported can have made the difference.
+    /// A trial failed, but the changes that it reported do not explain that: none of them can have made the difference,
+    /// or it reported only some of those that were switched.
     Unexplained(TrialId),
     /// The search named these changes, but this trial, with exactly these changes, did not fail.
     NotConfirmed(TrialId, Vec<Rank>),
