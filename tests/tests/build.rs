@@ -95,7 +95,10 @@ fn a_crash_of_the_compiler_is_told_by_the_pass_that_crashes() {
     let kinds: Vec<_> = found.iter().map(|found| found["changes"][0]["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["crate", "pass"], "{finished}");
     assert_eq!(names(&finished)[0], ["press"]);
-    assert!(names(&finished)[1][0].starts_with("LLVM pass ") && names(&finished)[1][0].ends_with(" on press::pressed"));
+    assert!(
+        names(&finished)[1][0].starts_with("LLVM pass ")
+            && names(&finished)[1][0].ends_with(" on function press::pressed")
+    );
     assert_eq!(reasons(&finished), ["signal 11"], "{finished}");
     for found in &found {
         let again = reproduced(found, &fixture);

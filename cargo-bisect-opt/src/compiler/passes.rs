@@ -95,7 +95,9 @@ impl Pass {
 
     /// Describes it for the answer.
     pub(crate) fn describe(&self, of: CounterKind) -> String {
-        format!("{} pass {} on {}", of.owner(), self.name, self.on)
+        // LLVM names a function without saying that it is one; rustc's passes also work on constants.
+        let is_function = of == CounterKind::Llvm && self.function() == self.on && !self.on.starts_with('[');
+        format!("{} pass {} on {}{}", of.owner(), self.name, if is_function { "function " } else { "" }, self.on)
     }
 }
 
@@ -217,6 +219,25 @@ mod tests {
             let pass = Pass::parse("u", line);
             let found = pass.as_ref().map(|pass| (pass.number, pass.name.as_str(), pass.on.as_str()));
             assert_eq!(found, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_answer_says_what_a_pass_works_on() {
+        for (line, of, expected) in [
+            (
+                "instcombine on _ZN1a1b1c17h820d16e45d1844a9E",
+                CounterKind::Llvm,
+                "LLVM pass instcombine on function a::b::c",
+            ),
+            ("machine-cse on function (main)", CounterKind::Llvm, "LLVM pass machine-cse on function main"),
+            ("licm on loop %bb1 in function main", CounterKind::Llvm, "LLVM pass licm on loop %bb1 in function main"),
+            ("forceattrs on [module]", CounterKind::Llvm, "LLVM pass forceattrs on [module]"),
+            ("inline on (main)", CounterKind::Llvm, "LLVM pass inline on (main)"),
+            ("GVN on a[9c87]::SIZE", CounterKind::Mir, "MIR pass GVN on a::SIZE"),
+        ] {
+            let pass = Pass::parse("u", &format!("BISECT: running pass (1) {line}")).unwrap();
+            assert_eq!(pass.describe(of), expected);
         }
     }
 
