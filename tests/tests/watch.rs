@@ -75,6 +75,8 @@ fn an_answer_for_people() {
     let line = finished.stdout.lines().find(|line| line.contains("BISECT_WATCH=")).unwrap();
     let again = run(&mut fixture.shell(line, fixture.dir())).expect_status(113);
     assert!(again.stderr.contains(" probe 10 bad panicked ") && again.stdout.ends_with("step 9\n"), "{again}");
+    let replayed = run(&mut fixture.driver(["replay", "--debugger=gdb"])).expect_status(2);
+    replayed.expect_message(&["repeat `cargo bisect-opt watch` with `--debugger`"]);
 }
 
 #[test]

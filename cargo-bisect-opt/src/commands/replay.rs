@@ -50,6 +50,11 @@ pub(crate) enum ReplayError {
         "a change of the kind `{0}` is not decided while the target runs, so no debugger can stop there; leave out `--debugger`"
     )]
     NoDecision(String),
+    /// The culprit is a moment.
+    #[error(
+        "`replay` evaluates the moment, and does not stop there; repeat `cargo bisect-opt watch` with `--debugger`, which stops at the moment"
+    )]
+    Moment,
     /// The shell cannot be started.
     #[error(
         "the command line of the culprit needs a POSIX shell, `sh`, which cannot be started: {0}; install one, or run the command line in the answer by hand"
@@ -105,7 +110,8 @@ fn decision(recorded: &RecordedResult, culprit: &RecordedCulprit) -> Result<Stri
     };
     let is_decided = |kind: &str| matches!(kind, "site" | "caller" | "stack");
     if let Some(change) = changes.iter().find(|change| !is_decided(&change.facts.kind)) {
-        return Err(ReplayError::NoDecision(change.facts.kind.clone()));
+        let is_moment = change.facts.kind == "moment";
+        return Err(if is_moment { ReplayError::Moment } else { ReplayError::NoDecision(change.facts.kind.clone()) });
     }
     let ids: Vec<_> = changes.iter().map(|change| change.facts.id.replacen("0x", "x", 1)).collect();
     Ok(format!("{}:{number}", ids.join("+")))
