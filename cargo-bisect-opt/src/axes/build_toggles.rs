@@ -74,7 +74,7 @@ impl Axis for BuildToggles {
     }
 
     fn change(&self, report: Report, _: &Path) -> Report {
-        Report { kind: toggles::kind(&self.toggles, &report.name).unwrap_or(report.kind), ..report }
+        Report { kind: toggles::kind(&self.toggles, &report), ..report }
     }
 
     fn summary(&self, builds: usize, invocations: usize) -> Option<String> {

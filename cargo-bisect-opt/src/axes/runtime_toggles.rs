@@ -47,7 +47,7 @@ impl Axis for RuntimeToggles {
     }
 
     fn change(&self, report: Report, _: &Path) -> Report {
-        Report { kind: toggles::kind(&self.toggles, &report.name).unwrap_or(report.kind), ..report }
+        Report { kind: toggles::kind(&self.toggles, &report), ..report }
     }
 }
 

@@ -247,9 +247,20 @@ pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
     }
 }
 
-/// Returns the kind of a toggle's changes, if it is known.
-pub(crate) fn kind(toggles: &BTreeSet<Toggle>, name: &str) -> Option<ChangeKind> {
-    toggles.iter().find(|known| known.name == name).map(|toggle| toggle.key.kind())
+/// Returns the kind of a change by the toggle with its name, or by the one of several that fits its report.
+pub(crate) fn kind(toggles: &BTreeSet<Toggle>, report: &Report) -> ChangeKind {
+    let mut named = toggles.iter().filter(|known| known.name == report.name);
+    let is_at = |place: &TogglePlace| {
+        let at = report.location.as_ref();
+        at.is_some_and(|at| (&at.file, at.line, at.column) == (&place.file, Some(place.line), Some(place.column)))
+    };
+    let fits = |toggle: &&Toggle| match toggle.key {
+        ToggleKey::Site | ToggleKey::Build => is_at(&toggle.place),
+        ToggleKey::Caller => report.frames.is_empty(),
+        ToggleKey::Stack => !report.frames.is_empty(),
+    };
+    let fitting = named.clone().find(fits).or_else(|| named.next());
+    fitting.map_or(report.kind, |toggle| toggle.key.kind())
 }
 
 /// Describes the searched toggles as `3 run-time toggles (a, b, c)`: those with one of the names, or all if none is

@@ -49,6 +49,21 @@ fn build_time_changes_are_reported() {
 }
 
 #[test]
+fn toggles_with_one_name_have_changes_of_several_kinds() {
+    let all =
+        parse("a\tsite\tsrc/lib.rs:3:1\ton\na\tcaller\tsrc/lib.rs:5:1\ton\na\tstack\tsrc/lib.rs:7:1\ton\n".as_bytes());
+    let of = |toggles: &BTreeSet<Toggle>, text: &[&str]| {
+        kind(toggles, &crate::report::text::parse(ChangeId(1), text.iter().map(|&line| line.to_owned()).collect()))
+    };
+    assert_eq!(of(&all, &["src/lib.rs:3:1 a"]), ChangeKind::SITE);
+    assert_eq!(of(&all, &["src/main.rs:3:1 a"]), ChangeKind::CALLER);
+    assert_eq!(of(&all, &["src/lib.rs:7:1 a", "  main::main at src/main.rs:3:1"]), ChangeKind::STACK);
+    // A report about an unknown toggle is what it looks like, and a stack may have no frames.
+    assert_eq!(of(&all, &["src/lib.rs:3:1 b"]), ChangeKind::SITE);
+    assert_eq!(of(&list(&[("a", "stack")]), &["src/lib.rs:3:1 a"]), ChangeKind::STACK);
+}
+
+#[test]
 fn other_output_is_no_toggle() {
     for line in [
         "running 3 tests",
