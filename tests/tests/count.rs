@@ -53,6 +53,17 @@ fn without_a_number_powers_of_two_are_tried_first() {
 }
 
 #[test]
+fn the_limit_of_runs_counts_for_all_of_the_command() {
+    let scratch = Scratch::new();
+    // The powers of two take 8 runs, and what follows takes 8 more.
+    for max in [1, 7, 8, 9] {
+        let finished = search(&scratch, &["--max-runs", &max.to_string()], "test $1 -lt 77").expect_status(5);
+        assert_eq!(finished.events_of("end")[0]["runs"], max, "{finished}");
+        finished.expect_message(&["stopped at --max-runs"]);
+    }
+}
+
+#[test]
 fn the_line_about_the_step_is_the_commands_own() {
     let scratch = Scratch::new();
     let script = r#"for i in $(seq $1); do echo "step ($i) is $((i * i))"; done; echo done; test $1 -lt 25"#;

@@ -63,6 +63,21 @@ fn another_runtime_is_said() {
 }
 
 #[test]
+fn the_limit_of_runs_counts_for_decisions_too() {
+    let scratch = Scratch::new();
+    let runs = |options: &[&str], status| {
+        let mut command = scratch.driver(["exec", "--json"]);
+        command.args(options).arg("FOREIGN_CHANGES=PATTERN").arg(foreign::executable());
+        let finished = run(command.args(["--steps=9", "--fails-when=3"])).expect_status(status);
+        (finished.events_of("end")[0]["runs"].as_u64().unwrap(), finished)
+    };
+    let (most, _) = runs(&[], 0);
+    let (made, finished) = runs(&["--when", "--max-runs", &most.to_string()], 5);
+    assert_eq!(made, most, "{finished}");
+    finished.expect_message(&["found 1 culprit", "stopped at --max-runs: allow more runs for the rest of the answer"]);
+}
+
+#[test]
 fn what_is_not_decided_at_run_time_is_said() {
     let scratch = Scratch::new();
     for words in [&["build", "--when"][..], &["test", "--when", "--codegen"], &["count", "--when", "true", "COUNT"]] {

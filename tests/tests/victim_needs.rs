@@ -86,6 +86,17 @@ fn the_limit_of_runs_counts_for_all_searches() {
 }
 
 #[test]
+fn a_victim_that_has_not_failed_within_the_limit_may_still_fail() {
+    // Two runs of each end, and some of those in which it may fail by chance.
+    for max in [1, 4, 9] {
+        let finished = search("victim=100", &format!("--victim t100 --max-runs {max}")).expect_status(5);
+        assert_eq!(finished.events_of("end")[0]["runs"], max, "{finished}");
+        finished.expect_message(&["stopped at --max-runs"]);
+        assert!(!finished.stderr.contains("never failed"), "{finished}");
+    }
+}
+
+#[test]
 fn a_limit_of_runs_after_the_first_culprit_keeps_it() {
     let finished = search("victim=100 need=20 pollute=60", "--victim t100 --max-runs 30").expect_status(5);
     assert_eq!(found(&finished), [["t020"]], "{finished}");

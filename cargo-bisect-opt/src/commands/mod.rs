@@ -367,6 +367,7 @@ fn in_lab<R>(
         listeners: listeners(&run_dir, &args.out, provenance, show, &in_flight),
         interrupt,
         totals: Totals::default(),
+        is_cut_short: false,
         parent_culprit: None,
         numbered: 0,
         in_flight,

@@ -156,7 +156,7 @@ impl Victim {
     /// Returns the first lasting thing whose replacement changes the outcome of the victim alone from `outcome`.
     fn leftover(&self, lab: &mut Lab<'_>, outcome: Outcome) -> io::Result<Result<Option<Thing>, RunError>> {
         for thing in Thing::LASTING {
-            if lab.is_at_limit() {
+            if lab.stops_at_limit() {
                 return Ok(Ok(None));
             }
             match lab.try_once(&mut self.serial_target(Some(thing)).alone())? {
@@ -215,23 +215,20 @@ impl Victim {
             }
         }
         let Some(Searched { mut end, found, verdict }) = searched else {
-            let words = if self.suite.tests.len() > 1 {
-                self.never_failed()
+            let (status, words) = if self.suite.tests.len() > 1 {
+                self.never_failed(lab)
             } else {
-                format!("`{}` is the only test of {}", target.victim(), self.suite.name)
+                (Exit::Nothing, format!("`{}` is the only test of {}", target.victim(), self.suite.name))
             };
-            return Self::end(lab, Exit::Nothing, words, begun);
+            return Self::end(lab, status, words, begun);
         };
         lab.list(&found)?;
         for named in &found {
             end.answers.push(shared::explain(lab, &target, (named, &found), end.noise.is_some())?.answer);
         }
-        if lab.interrupt.requested() {
-            end.status = Exit::Interrupted;
-        }
         let victim = target.victim();
         match verdict {
-            Some(Verdict::NoDifference(Outcome::Pass)) => end.words = self.never_failed(),
+            Some(Verdict::NoDifference(Outcome::Pass)) => (end.status, end.words) = self.never_failed(lab),
             Some(Verdict::NoDifference(Outcome::Fail)) => {
                 let words = |thing: Thing| {
                     format!(
@@ -251,6 +248,9 @@ impl Victim {
             }
             _ => {}
         }
+        if lab.interrupt.requested() {
+            end.status = Exit::Interrupted;
+        }
         end.duration = lab.time_since(begun);
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
         lab.end(end)
@@ -262,12 +262,20 @@ impl Victim {
         self.suite = Arc::new(self.suite.without(test));
     }
 
-    fn never_failed(&self) -> String {
-        format!(
-            "`{}` never failed: neither alone, nor after all tests that precede it, nor beside all others. If it fails \
-             rarely, try again with --repeat 20",
-            self.suite.tests[self.position]
-        )
+    /// Returns the status and the conclusion for a victim that has not failed.
+    fn never_failed(&self, lab: &Lab<'_>) -> (Exit, String) {
+        let victim = &self.suite.tests[self.position];
+        if lab.is_cut_short {
+            let words = format!(
+                "stopped at --max-runs: `{victim}` has not failed so far. Allow more runs, in which it may fail by chance"
+            );
+            return (Exit::Limit, words);
+        }
+        let words = format!(
+            "`{victim}` never failed: neither alone, nor after all tests that precede it, nor beside all others. If it \
+             fails rarely, try again with --repeat 20"
+        );
+        (Exit::Nothing, words)
     }
 
     /// Runs all tests again and again, one after the other and in parallel. Returns the way in which the victim first
@@ -282,7 +290,7 @@ impl Victim {
         }
         for _ in 0..CHANCES {
             for &way in &ways {
-                if lab.is_at_limit() {
+                if lab.stops_at_limit() {
                     return Ok(Ok(None));
                 }
                 let mut target = self.target(way).for_a_chance();
@@ -321,7 +329,11 @@ impl Victim {
 
     /// Emits the end of a search that could not go on.
     fn stopped(lab: &mut Lab<'_>, error: &RunError, begun: Duration) -> io::Result<Exit> {
-        let status = if matches!(error, RunError::Interrupted) { Exit::Interrupted } else { Exit::Unusable };
+        let status = match error {
+            RunError::Interrupted => Exit::Interrupted,
+            RunError::Limit => Exit::Limit,
+            _ => Exit::Unusable,
+        };
         Self::end(lab, status, error.to_string(), begun)
     }
 

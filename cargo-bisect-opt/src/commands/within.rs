@@ -34,20 +34,18 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
 /// If an event cannot be emitted.
 pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], end: &mut End) -> io::Result<()> {
     let begun = lab.elapsed();
-    let most = lab.options.max_runs;
     for culprit in found {
         for axis in target.axis().within(&culprit.changes) {
             if lab.interrupt.requested() {
                 end.status = Exit::Interrupted;
                 break;
             }
-            if lab.is_at_limit() {
+            if lab.stops_at_limit() {
                 let set = culprit.found.set;
                 let note = format!(
                     "the search within culprit {set} is not complete, because --max-runs is reached: allow more runs"
                 );
                 lab.emit(&Event::Note(&note))?;
-                end.status = Exit::Limit;
                 break;
             }
             let axis = match axis {
@@ -61,7 +59,6 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
                     continue;
                 }
             };
-            lab.options.max_runs = most.map(|most| most.saturating_sub(lab.totals.runs));
             lab.parent_culprit = Some(culprit.found.set);
             let subject = axis.subject().unwrap_or_default();
             let mut inside = target.inside(&culprit.found.tests, axis)?;
@@ -69,8 +66,7 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             let noise = if culprit.found.noise.is_none() { Noise::Refused } else { lab.options.noise };
             let noise = mem::replace(&mut lab.options.noise, noise);
             let inner = lab.search(&mut inside);
-            // What follows counts the runs of all searches.
-            (lab.options.noise, lab.options.max_runs) = (noise, most);
+            lab.options.noise = noise;
             let inner = inner?;
             if let Some(words) = decisive(lab, &mut inside, &inner.found)? {
                 lab.emit(&Event::Note(&words))?;
@@ -78,8 +74,8 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             if inner.found.is_empty() && inner.end.status != Exit::Interrupted {
                 lab.emit(&Event::Note(&format!("nothing was found among {subject}: {}", inner.end.words)))?;
             }
-            if [Exit::Interrupted, Exit::Limit].contains(&inner.end.status) {
-                end.status = inner.end.status;
+            if inner.end.status == Exit::Interrupted {
+                end.status = Exit::Interrupted;
             }
         }
     }
@@ -104,7 +100,7 @@ fn decisive<T: Beside>(lab: &mut Lab<'_>, target: &mut T, found: &[Named]) -> io
     for (index, named) in found.iter().enumerate() {
         // The search has already run without the first one, and that failed: otherwise it would have ended.
         let passes = index > 0 && {
-            if lab.is_at_limit() {
+            if lab.stops_at_limit() {
                 return Ok(None);
             }
             match lab.try_without(target, named)? {

@@ -29,7 +29,7 @@ pub(super) fn want<T: Target>(
     if session.controls.is_some() {
         return true;
     }
-    let left = session.lab.options.max_runs.map(|max| max.saturating_sub(session.search.progress().runs()));
+    let left = session.lab.runs_left().map(|left| left.saturating_sub(session.search.progress().runs()));
     if left.is_some_and(|left| left < 2) || !session.target.needs_controls(trial, shown) {
         return false;
     }

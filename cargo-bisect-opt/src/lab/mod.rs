@@ -34,7 +34,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Options, Order, Question, Search, Selection, Trial, TrialId, Verdict},
+    search::{Incomplete, Options, Order, Question, Search, Selection, Trial, TrialId, Verdict},
 };
 
 use crate::{
@@ -89,6 +89,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) interrupt: &'a Interrupt,
     /// The totals of the previous searches: numbers continue from there.
     pub(crate) totals: Totals,
+    /// True once the limit of runs has kept the command from a run that it wanted.
+    pub(crate) is_cut_short: bool,
     /// The number of the earlier culprit that this search examines, if it examines one.
     pub(crate) parent_culprit: Option<usize>,
     /// The number of trials shown so far, in all searches. Each of them has a number.
@@ -142,9 +144,16 @@ impl Lab<'_> {
         if found.len() > 1 { self.emit(&Event::List(&found)) } else { Ok(()) }
     }
 
-    /// Returns true if the searches so far have made as many runs as the user allows.
-    pub(crate) fn is_at_limit(&self) -> bool {
-        self.options.max_runs.is_some_and(|max| self.totals.runs >= max)
+    /// Returns the number of runs that the searches so far have left; `None` if there is no limit.
+    pub(crate) fn runs_left(&self) -> Option<usize> {
+        self.options.max_runs.map(|max| max.saturating_sub(self.totals.runs))
+    }
+
+    /// Returns true if no run is left. Ask this before a run that is wanted: the command is then cut short.
+    pub(crate) fn stops_at_limit(&mut self) -> bool {
+        let stops = self.runs_left() == Some(0);
+        self.is_cut_short |= stops;
+        stops
     }
 
     /// Runs a whole search, and returns its result without emitting its end.
@@ -193,11 +202,13 @@ impl Lab<'_> {
         self.totals.sets += found.len();
         self.totals.trials += end.trials;
         self.totals.runs += end.runs;
-        Ok(Searched { end, found, verdict: search.verdict() })
+        let verdict = search.verdict();
+        self.is_cut_short |= verdict == Some(Verdict::Incomplete(Incomplete::MaxRuns));
+        Ok(Searched { end, found, verdict })
     }
 
-    /// Runs the target once with every change, outside any search. Returns an error if the target cannot be run, or if
-    /// the user wants to stop.
+    /// Runs the target once with every change, outside any search. Returns an error if the target cannot be run, if no
+    /// run is left, or if the user wants to stop.
     ///
     /// # Errors
     /// If an event cannot be emitted.
@@ -229,6 +240,9 @@ impl Lab<'_> {
         selection: Selection,
         subject: Option<String>,
     ) -> io::Result<Result<RunResult, RunError>> {
+        if self.stops_at_limit() {
+            return Ok(Err(RunError::Limit));
+        }
         let interrupt = self.interrupt;
         let number = self.totals.runs + 1;
         let choice = Choice::of(target.order(), &selection);
@@ -326,11 +340,16 @@ impl Lab<'_> {
         self.emit(&Event::Start(&start))
     }
 
-    /// Emits the end of the command, with the next steps, and returns its status.
+    /// Emits the end of the command, with the next steps, and returns its status. If the limit of runs has cut the
+    /// command short, that is the status, also where the last search was completed.
     ///
     /// # Errors
     /// If the event cannot be emitted.
     pub(crate) fn end(&mut self, mut end: End) -> io::Result<Exit> {
+        if self.is_cut_short && matches!(end.status, Exit::Found | Exit::Nothing) {
+            end.status = Exit::Limit;
+            end.words += "; stopped at --max-runs: allow more runs for the rest of the answer";
+        }
         end.continuation = self.next_steps.continuation(&end);
         end.next = self.next_steps.after(&end);
         self.emit(&Event::End(&end))?;

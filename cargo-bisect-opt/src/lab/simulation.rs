@@ -124,6 +124,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
         ]),
         interrupt: &interrupt,
         totals: Totals::default(),
+        is_cut_short: false,
         parent_culprit: None,
         numbered: 0,
         in_flight: InFlight::default(),

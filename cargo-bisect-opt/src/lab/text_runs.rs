@@ -37,7 +37,7 @@ const MANY_PLACES: usize = 10_000;
 /// Asks for the text about culprits that were found and have none. With parallel runs, the text of a culprit is
 /// asked for beside its checks.
 pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
-    let is_at_limit = session.lab.options.max_runs.is_some_and(|max| session.search.progress().runs() >= max);
+    let is_at_limit = session.lab.runs_left().is_some_and(|left| session.search.progress().runs() >= left);
     if !session.target.needs_text_run() || is_at_limit {
         return;
     }

@@ -11,6 +11,9 @@ pub(crate) enum RunError {
     /// The user stopped it. Everything that it started has ended.
     #[error("interrupted")]
     Interrupted,
+    /// The user allows no more runs.
+    #[error("stopped at --max-runs: allow more runs")]
+    Limit,
     /// The run's files could not be written or read.
     #[error(transparent)]
     Io(#[from] std::io::Error),

@@ -39,14 +39,7 @@ impl CrateSearch {
         if search.searched.verdict == Some(Verdict::NoDifference(Outcome::Fail)) {
             let side = DevSide { drill, compilation: &search.compilation, profiles: drill.project.profiles(), failing };
             return match side.find(lab)? {
-                GoodSide::Found(compilation) => {
-                    // The limit of runs counts for both searches.
-                    let most = lab.options.max_runs;
-                    lab.options.max_runs = most.map(|most| most.saturating_sub(lab.totals.runs));
-                    let search = Self::of(drill, &compilation, lab);
-                    lab.options.max_runs = most;
-                    search
-                }
+                GoodSide::Found(compilation) => Self::of(drill, &compilation, lab),
                 GoodSide::Nothing => Ok(search),
                 GoodSide::Stopped => Ok(search.stopped(lab.interrupt.requested())),
             };

@@ -154,7 +154,7 @@ impl DevSide<'_> {
 
     /// Runs the target with all crates compiled with these options.
     fn attempt(&self, lab: &mut Lab<'_>, good: &Settings) -> io::Result<Tried> {
-        if lab.is_at_limit() || lab.interrupt.requested() {
+        if lab.stops_at_limit() || lab.interrupt.requested() {
             return Ok(Tried::Stopped);
         }
         let build = self.with(good).with(&BTreeSet::<ChangeId>::new(), &BTreeMap::new());

@@ -60,7 +60,7 @@ pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched,
          that it needs are searched, then those that disturb it"
     )))?;
     let mut subset = target.with(&passing, Way::Serial);
-    let mut needed = within_limit(lab, &mut subset)?;
+    let mut needed = lab.search(&mut subset)?;
     if fails_always(&needed) {
         let words = format!(
             "`{victim}` passed once after {}, and failed in the next run after the same ones: it fails at random, alone, \
@@ -84,7 +84,7 @@ pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched,
     }
     let is_known = places.iter().all(Option::is_some);
     let mut target = target.requiring(tests, is_known.then(|| places.contains(&Some(true))));
-    let disturbing = within_limit(lab, &mut target)?;
+    let disturbing = lab.search(&mut target)?;
     for named in &disturbing.found {
         let is_noisy = disturbing.end.noise.is_some();
         answers.push(shared::explain(lab, &target, (named, &disturbing.found), is_noisy)?.answer);
@@ -118,7 +118,7 @@ fn probe(lab: &mut Lab<'_>, target: &VictimTarget) -> io::Result<Result<Probe, R
     let sets = separating_sets(target.others());
     let count = sets.len();
     for set in sets {
-        if lab.is_at_limit() {
+        if lab.stops_at_limit() {
             return Ok(Ok(Probe::Limit));
         }
         let changes: Vec<_> = set.into_iter().map(|at| ChangeId(at as u64)).collect();
@@ -129,18 +129,6 @@ fn probe(lab: &mut Lab<'_>, target: &VictimTarget) -> io::Result<Result<Probe, R
         }
     }
     Ok(Ok(Probe::Fails(count)))
-}
-
-/// Runs a search with the runs that earlier ones have left.
-///
-/// # Errors
-/// If an event cannot be emitted.
-fn within_limit(lab: &mut Lab<'_>, target: &mut VictimTarget) -> io::Result<Searched> {
-    let max = lab.options.max_runs;
-    lab.options.max_runs = max.map(|max| max.saturating_sub(lab.totals.runs));
-    let searched = lab.search(target);
-    lab.options.max_runs = max;
-    searched
 }
 
 /// Emits the end of all searches, and returns its status.

@@ -204,7 +204,7 @@ impl Question<'_> {
 /// Returns true if the victim fails in one of at most `times` runs; `None` if a run tells nothing.
 fn fails(lab: &mut Lab<'_>, target: &mut VictimTarget, times: usize) -> io::Result<Option<bool>> {
     for _ in 0..times {
-        if lab.is_at_limit() {
+        if lab.stops_at_limit() {
             return Ok(None);
         }
         match lab.try_once(target)? {
