@@ -272,6 +272,8 @@ fn submodules_are_those_of_each_commit() {
         place.repository.git(&["-C", "lib", "checkout", "-q", &library.hash(&format!("HEAD~{}", 6 - number))]);
         place.repository.commit(&format!("use {number}"));
     }
+    // With this setting, git itself would check out the submodules, which a worktree does not have yet.
+    place.repository.git(&["config", "submodule.recurse", "true"]);
     // The user's copy is enough. By default, git also clones no submodules from other folders.
     fs::rename(place.scratch.dir().join("library"), place.scratch.dir().join("elsewhere")).unwrap();
     let before = place.repository.state();
@@ -280,6 +282,13 @@ fn submodules_are_those_of_each_commit() {
         assert_eq!(found_commits(&finished), [[place.hash(6, 3)]], "{finished}");
         assert_eq!(place.repository.state(), before);
         assert_eq!(place.leftovers(), 0);
+        for (option, status) in [(None, 1), (Some("--off"), 0)] {
+            let mut replay = place.scratch.driver(["replay".as_ref(), place.out().as_os_str()]);
+            replay.args(option).current_dir(place.dir()).env("TMPDIR", place.scratch.dir().join("tmp"));
+            let _ = run(&mut replay).expect_status(status);
+            assert_eq!(place.repository.state(), before);
+            assert_eq!(place.leftovers(), 0);
+        }
     }
     // A submodule that the user does not have stays empty.
     place.repository.git(&["submodule", "--quiet", "deinit", "--all"]);

@@ -248,6 +248,19 @@ fn what_runs_leave_behind_is_removed() {
 }
 
 #[test]
+fn what_runs_add_to_the_index_is_removed() {
+    let place = Place::new();
+    place.repository.write("a", &lines(8, |_| false));
+    place.repository.write("kept", "kept\n");
+    place.repository.commit("old");
+    place.repository.write("a", &lines(8, |_| true));
+    let dirty = "test ! -e left && test -e kept || exit 125; touch left; git add left; git rm -q kept; \
+                 ! grep -qx 'new 3' a";
+    let finished = place.search(&["exec", "--diff", "--", "sh", "-c", dirty]).expect_status(0);
+    assert_eq!(names(&finished), [["@a:7"]], "{finished}");
+}
+
+#[test]
 fn what_cannot_be_searched_is_refused() {
     let place = Place::new();
     place.repository.write("a", "1\n");

@@ -29,6 +29,7 @@ mod diff;
 mod diff_of_cargo;
 mod diff_of_files;
 mod diff_of_packages;
+mod diff_settings;
 mod edition;
 mod edition_input;
 mod exec;

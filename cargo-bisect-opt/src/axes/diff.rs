@@ -287,8 +287,10 @@ impl Axis for Diff {
         let in_it = (!subdirectory.as_os_str().is_empty())
             .then(|| format!("cd {}", quoted(&Path::new(".").join(subdirectory))));
         // Git refuses an empty patch.
-        let apply = (!text.is_empty()).then(|| format!("git apply {}", quoted(&path)));
         let worktrees = self.overlays.worktrees();
+        // The user may have told git to change or to refuse what it applies.
+        let option = if worktrees.checks_whitespace() { "--whitespace=nowarn " } else { "" };
+        let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", quoted(&path)));
         let in_worktree = |commit: &str| {
             let steps =
                 [Some(worktrees.shell_commands(commit)), apply.clone(), worktrees.copy_command(), in_it.clone()];

@@ -25,8 +25,13 @@ pub(crate) const LOCAL_VARIABLES: [&str; 11] = [
     "GIT_INTERNAL_SUPER_PREFIX",
 ];
 
-/// Settings for commands that write: they run no hook, start no maintenance, and do not refuse line endings.
-const QUIET: [&str; 10] = [
+/// The variables that change what a path means.
+const PATHSPEC_VARIABLES: [&str; 4] =
+    ["GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];
+
+/// Settings for commands that write: they run no hook, start no process in the background, do not refuse line endings,
+/// see each change of a file, and leave submodules alone.
+const QUIET: [&str; 16] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
@@ -37,6 +42,12 @@ const QUIET: [&str; 10] = [
     "advice.detachedHead=false",
     "-c",
     "core.safecrlf=false",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.ignoreStat=false",
+    "-c",
+    "submodule.recurse=false",
 ];
 
 /// The reply of git.
@@ -69,6 +80,8 @@ pub(super) fn query<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Resul
     git.arg("-C").arg(directory).args(arguments);
     // A query must not write, and the user's preferences for diffs would change the format.
     git.env("GIT_OPTIONAL_LOCKS", "0").env_remove("GIT_DIFF_OPTS");
+    // Nor must it fetch what a partial clone lacks.
+    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
     reply(git)
 }
 
@@ -93,7 +106,7 @@ pub(super) fn call_with<S: AsRef<OsStr>>(
 fn command<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(QUIET).args(arguments);
-    for variable in LOCAL_VARIABLES {
+    for variable in LOCAL_VARIABLES.into_iter().chain(PATHSPEC_VARIABLES) {
         git.env_remove(variable);
     }
     // Nobody answers a question, such as one for a password.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{diff::to_path, query};
-use crate::process::SpawnError;
+use crate::process::{SpawnError, shell};
 
 /// A submodule of a commit.
 struct Submodule {
@@ -32,6 +32,21 @@ pub(super) fn check_out(repository: &Path, tree: &Path) -> Result<Option<String>
         }
     }
     Ok(None)
+}
+
+/// Returns shell commands, each after ` && `, that check out the submodules of the worktree in which the shell is, as
+/// [`check_out`] does. Only the submodules of the user's commit are known, and theirs stay empty.
+pub(super) fn shell_commands(repository: &Path) -> String {
+    let found = submodules(repository).unwrap_or_default();
+    let sources = found.iter().filter_map(|Submodule { path, .. }| {
+        let source = shell::quote(source(repository, repository, path).ok()??);
+        let (entry, path) = (shell::quote(format!("HEAD:{}", path.display())), shell::quote(path));
+        Some(format!(
+            " && if commit=$(git rev-parse -q --verify {entry}); then git clone -q -n -s {source} {path} && \
+             git -C {path} checkout -q \"$commit\"; fi"
+        ))
+    });
+    sources.collect()
 }
 
 /// Returns the submodules that are in the index of a tree.

@@ -158,9 +158,10 @@ impl Worktrees {
             let tree = format!("around=$(mktemp -d) && tree=$around/{below} && mkdir -p \"$tree\"{links}");
             (tree, format!("{remove}; rm -rf \"$around\""))
         };
+        let submodules = submodules::shell_commands(self.repository());
         format!(
             "top={} && {tree} && trap '{remove}' EXIT && git -C \"$top\" worktree add -q --detach \"$tree\" {commit} && \
-             cd \"$tree\"",
+             cd \"$tree\"{submodules}",
             shell::quote(self.repository())
         )
     }
@@ -170,6 +171,12 @@ impl Worktrees {
         let path = shell::quote(self.lock_file.as_ref()?.path());
         let (is_there, copy) = (format!("test -e {path}"), format!("cp \"$top\"/{path} {path}"));
         Some(format!("{{ {is_there} || {copy}; }}"))
+    }
+
+    /// Returns true if the user has a setting for the white space of patches.
+    pub(crate) fn checks_whitespace(&self) -> bool {
+        let setting = query::call(self.repository(), &["config", "apply.whitespace"]);
+        setting.is_ok_and(|reply| reply.failure.is_none())
     }
 
     /// Returns the worktree of a slot, which may not exist yet.
@@ -200,7 +207,8 @@ impl Worktrees {
             };
             let Some(home) = tree.ancestors().skip(1).find(is_ours) else { continue };
             home.parent().into_iter().for_each(|parent| OwnedDir::sweep(parent, PREFIX));
-            if !tree.exists() {
+            // A tree that cannot be read may be in use.
+            if tree.try_exists().is_ok_and(|exists| !exists) {
                 self.forget(&tree)?;
             }
         }

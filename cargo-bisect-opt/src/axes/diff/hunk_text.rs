@@ -35,9 +35,17 @@ pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::
     write("a", before)?;
     write("b", after)?;
     let mut git = Command::new("git");
-    git.args(["diff", "--no-index", "--no-prefix", "--no-color", "--no-ext-diff", "--no-textconv", "--binary", "-M"]);
+    // No setting of the user may change the patch.
+    git.args(["-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null", "diff", "-O/dev/null"]);
+    git.args(["--no-index", "--no-prefix", "--no-color", "--no-ext-diff", "--no-textconv", "--binary", "-M", "-U3"]);
     git.args(["a", "b"]).current_dir(scratch.path()).env_remove("GIT_DIFF_OPTS");
-    Ok(process::output_of(git).map_err(io::Error::other)?.stdout)
+    let reply = process::output_of(git).map_err(io::Error::other)?;
+    // The status 1 says that there is a difference.
+    if !matches!(reply.status.code(), Some(0 | 1)) {
+        let message = String::from_utf8_lossy(&reply.stderr).trim_end().to_owned();
+        return Err(io::Error::other(format!("`git diff --no-index` failed: {message}")));
+    }
+    Ok(reply.stdout)
 }
 
 /// Completes the report about a change with these parts. `needed` are those that it needs to compile.

@@ -81,7 +81,7 @@ impl Overlays {
         if let Err(error) = self.conversions.apply(&tree, &mut wanted) {
             return Ok(Checkout::Failed(format!("git cannot convert the files of this selection: {error}")));
         }
-        if let Some(why) = restore(&tree, &wanted)? {
+        if let Some(why) = self.restore(&tree, &wanted)? {
             return Ok(Checkout::Failed(why));
         }
         match write(&tree, &wanted) {
@@ -106,39 +106,63 @@ impl Overlays {
         paths.into_iter().filter_map(read).collect()
     }
 
+    /// Undoes changes of files that are not in the composition. Returns why that failed, if it did.
+    fn restore(&self, tree: &Path, wanted: &Composition<'_>) -> Result<Option<String>, WorktreeError> {
+        let mut changes = match changes(tree)? {
+            Ok(changes) => changes,
+            Err(why) => return Ok(Some(why)),
+        };
+        if changes.iter().any(|(state, _)| !state.starts_with(b" ") && !state.starts_with(b"?")) {
+            // A run has added to the index.
+            let reply = query::call(tree, &["reset", "--quiet", &self.commit, "--"])?;
+            if reply.failure.is_some() {
+                return Ok(Some(format!("`git reset` failed: {}", reply.message)));
+            }
+            changes = match self::changes(tree)? {
+                Ok(changes) => changes,
+                Err(why) => return Ok(Some(why)),
+            };
+        }
+        let mut changed = Vec::new();
+        for (state, path) in changes.into_iter().filter(|(_, path)| !wanted.contains_key(path)) {
+            if state != *b"??" {
+                changed.push(path);
+            } else if let Err(error) = remove(tree, &path) {
+                return Ok(Some(error.to_string()));
+            }
+        }
+        if changed.is_empty() {
+            return Ok(None);
+        }
+        let paths: Vec<_> = changed.iter().map(|path| path.as_os_str()).collect();
+        let checkout = ["checkout", "--force", "--quiet", "--"].iter().map(std::ffi::OsStr::new);
+        let reply = query::call(tree, &checkout.chain(paths).collect::<Vec<_>>())?;
+        Ok(reply.failure.map(|_| format!("`git checkout` failed: {}", reply.message)))
+    }
+
     fn slots(&self) -> std::sync::MutexGuard<'_, BTreeSet<usize>> {
         // The set is still correct after a panic.
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Undoes changes of files that are not in the composition. Returns why that failed, if it did.
-fn restore(tree: &Path, wanted: &Composition<'_>) -> Result<Option<String>, WorktreeError> {
+/// A change of a file: its state in the index and in the tree, as `git status` prints it, and its path.
+type FileChange = ([u8; 2], PathBuf);
+
+/// Returns the files that differ from the commit, or why git cannot say.
+fn changes(tree: &Path) -> Result<Result<Vec<FileChange>, String>, WorktreeError> {
     let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
     let reply = query::call(tree, &status)?;
     if reply.failure.is_some() {
-        return Ok(Some(format!("`git status` failed: {}", reply.message)));
+        return Ok(Err(format!("`git status` failed: {}", reply.message)));
     }
-    let mut changed = Vec::new();
-    for entry in reply.output.split(|&byte| byte == 0) {
-        let Some((state, path)) = entry.split_at_checked(3) else { continue };
-        let path = to_path(path);
-        if wanted.contains_key(&path) {
-            continue;
-        }
-        if state != b"?? " {
-            changed.push(path);
-        } else if let Err(error) = remove(tree, &path) {
-            return Ok(Some(error.to_string()));
-        }
-    }
-    if changed.is_empty() {
-        return Ok(None);
-    }
-    let paths: Vec<_> = changed.iter().map(|path| path.as_os_str()).collect();
-    let checkout = ["checkout", "--force", "--quiet", "--"].iter().map(std::ffi::OsStr::new);
-    let reply = query::call(tree, &checkout.chain(paths).collect::<Vec<_>>())?;
-    Ok(reply.failure.map(|_| format!("`git checkout` failed: {}", reply.message)))
+    let entries = reply.output.split(|&byte| byte == 0);
+    Ok(Ok(entries
+        .filter_map(|entry| {
+            let (state, path) = entry.split_at_checked(3)?;
+            Some(([state[0], state[1]], to_path(path)))
+        })
+        .collect()))
 }
 
 /// Writes the files of a composition below a directory, where they differ from those that are there.

@@ -192,7 +192,10 @@ impl TreeQueries {
         let reply = query::call_with(&self.top, arguments, &self.variables, input)?;
         match reply.failure {
             None => Ok(reply.output),
-            Some(_) => Err(TreeError::Failed { query: arguments[0].to_owned(), message: reply.message }),
+            Some(_) => {
+                let name = arguments.iter().find(|word| !word.contains(['-', '='])).unwrap_or(&arguments[0]);
+                Err(TreeError::Failed { query: (*name).to_owned(), message: reply.message })
+            }
         }
     }
 
@@ -229,13 +232,14 @@ impl TreeQueries {
         fs_err::create_dir(&objects)?;
         let variables = vec![
             ("GIT_INDEX_FILE", index.into_os_string()),
-            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", path("objects")?.into_os_string()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", list_of_one(path("objects")?)),
             ("GIT_OBJECT_DIRECTORY", objects.into_os_string()),
             // Otherwise git writes the indices of submodules anew.
             ("GIT_OPTIONAL_LOCKS", "0".into()),
         ];
         let git = Self { variables, ..self.clone() };
-        git.ask(&["add", "--all", "--", ":/"], None)?;
+        // Of a sparse checkout, also the files that the user has beside it.
+        git.ask(&["-c", "core.sparseCheckout=false", "add", "--all", "--", ":/"], None)?;
         let tree = git.ask(&["write-tree"], None)?;
         let tree = String::from_utf8_lossy(query::line(&tree)).into_owned();
         Ok((git, tree))
@@ -291,6 +295,18 @@ impl TreeQueries {
             rest = rest.get(end + 2 + content.len()..).unwrap_or_default();
         }
         Ok(contents)
+    }
+}
+
+/// Returns a list of directories for git that has this one. Git unquotes a name that begins with a quote.
+fn list_of_one(directory: PathBuf) -> OsString {
+    let directory = directory.into_os_string();
+    let separator = if cfg!(windows) { ';' } else { ':' };
+    match directory.to_str() {
+        Some(text) if text.contains([separator, '"']) => {
+            format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")).into()
+        }
+        _ => directory,
     }
 }
 

@@ -1,0 +1,69 @@
+//! `exec --diff` with settings of git, and in repositories, that change what git prints and writes.
+#![cfg(unix)]
+
+use std::fs;
+
+use bisect_tests::harness::run;
+
+use super::diff::{Place, lines, names};
+
+#[test]
+fn the_users_settings_of_git_change_nothing() {
+    let place = Place::new();
+    let old = lines(8, |_| false);
+    place.repository.write("a", &old);
+    // Line breaks of Windows, also in git.
+    place.repository.write("crlf", "1\r\n2\r\n3\r\n");
+    place.repository.commit("old");
+    place.repository.write("a", &old.replace("old 3\n", "blank \t \n"));
+    place.repository.write("crlf", "1\r\nx\r\n3\r\n");
+    for (name, value) in
+        [("diff.context", "0"), ("core.autocrlf", "input"), ("core.ignoreStat", "true"), ("submodule.recurse", "true")]
+    {
+        place.repository.git(&["config", name, value]);
+    }
+    for (whitespace, check, expected) in [
+        ("error", "! grep -q blank.*[[:blank:]]$ a", "@a:7"),
+        ("fix", "! grep -q blank.*[[:blank:]]$ a", "@a:7"),
+        ("fix", "! grep -q x crlf", "@crlf:2"),
+    ] {
+        place.repository.git(&["config", "apply.whitespace", whitespace]);
+        let finished = place.search(&["exec", "--diff", "--", "sh", "-c", check]).expect_status(0);
+        assert_eq!(names(&finished), [[expected]], "{finished}");
+        let patch = place.patch(1);
+        assert!(patch.matches("\n ").count() >= 2, "{patch}");
+        assert_eq!(patch.contains("+x\r\n"), expected == "@crlf:2", "{patch}");
+        let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+        place.paste(&reproduce, 1);
+    }
+}
+
+#[test]
+fn files_outside_of_a_sparse_checkout_are_changes() {
+    let place = Place::new();
+    for name in ["in/a", "out/a"] {
+        place.repository.write(name, "old\n");
+    }
+    place.repository.commit("old");
+    place.repository.git(&["sparse-checkout", "set", "in"]);
+    for name in ["in/a", "out/a", "out/b"] {
+        place.repository.write(name, "new\n");
+    }
+    for (check, expected) in [("! grep -q new out/a", "@out/a:1"), ("! test -e out/b", "new file out/b@out/b")] {
+        let finished = place.search(&["exec", "--diff", "--", "sh", "-c", check]).expect_status(0);
+        assert_eq!(names(&finished), [[expected]], "{finished}");
+    }
+}
+
+#[test]
+fn a_colon_in_the_path_of_the_repository_is_no_separator() {
+    let place = Place::new();
+    place.repository.write("a", "old\n");
+    place.repository.commit("old");
+    let moved = place.dir().with_file_name("with:colon \"and quotes\"");
+    fs::rename(place.dir(), &moved).unwrap();
+    fs::write(moved.join("a"), "new\n").unwrap();
+    let mut command = place.command(&["exec", "--diff", "--", "sh", "-c", "! grep -q new a"]);
+    let finished = run(command.current_dir(&moved).env("GIT_LITERAL_PATHSPECS", "1")).expect_status(0);
+    assert_eq!(names(&finished), [["@a:1"]], "{finished}");
+}
