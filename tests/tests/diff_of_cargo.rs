@@ -65,6 +65,55 @@ pub(crate) fn shop() -> Place {
     place
 }
 
+/// A test that fails with the new library. In slot 0 it then waits until two selections of hunks were checked, and notes
+/// sources that have changed meanwhile.
+const WAITS: &str = r#"
+use std::{env, fs, thread, time::Duration};
+
+#[test]
+fn waits() {
+    let sources = || fs::read_to_string("src/lib.rs").unwrap();
+    let notes = env::var("NOTES").unwrap();
+    let before = sources();
+    let fails = before.contains("unit(1)");
+    let is_first = fs::exists(format!("{notes}/waited")).is_ok_and(|exists| !exists);
+    if fails && is_first && env::var("BISECT_SLOT").unwrap() == "0" {
+        fs::write(format!("{notes}/waited"), "").unwrap();
+        // The build script runs for each build and each check, and the other slot makes at most three builds before.
+        let builds = || fs::read_to_string(format!("{notes}/builds")).unwrap().lines().count();
+        let enough = builds() + 5;
+        let waited = (0..600).any(|_| { thread::sleep(Duration::from_millis(100)); builds() >= enough });
+        if !waited || sources() != before {
+            fs::write(format!("{notes}/changed"), sources()).unwrap();
+        }
+    }
+    assert!(!fails);
+}
+"#;
+
+#[test]
+fn checks_leave_the_sources_of_runs_alone() {
+    let place = Place::new();
+    let notes = place.scratch.dir().join("notes");
+    std::fs::create_dir(&notes).unwrap();
+    let script = "fn main() {
+        use std::io::Write;
+        let builds = std::env::var(\"NOTES\").unwrap() + \"/builds\";
+        writeln!(std::fs::OpenOptions::new().create(true).append(true).open(builds).unwrap()).unwrap();
+    }";
+    let files = [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), ("src/lib.rs", OLD), ("build.rs", script)];
+    for (name, text) in files.into_iter().chain([("tests/waits.rs", WAITS)]) {
+        place.repository.write(name, text);
+    }
+    place.repository.commit("old");
+    place.repository.write("src/lib.rs", &new_library());
+    place.repository.write("src/rates.rs", "pub fn vat() -> u32 {\n    20\n}\n");
+    let words = ["test", "--diff", "-j2", "--count=2", "--test=waits"];
+    let finished = run(place.command(&words).env("NOTES", &notes)).expect_status(0);
+    assert_eq!(names(&finished).len(), 1, "{finished}");
+    assert!(!notes.join("changed").exists(), "{finished}");
+}
+
 /// The sources of the second slot are written while the first one builds, whose artifacts it then copies.
 #[test]
 fn a_slot_compiles_its_own_sources() {

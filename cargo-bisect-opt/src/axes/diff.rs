@@ -19,8 +19,8 @@ mod moved;
 mod part_name;
 mod reduction;
 mod relevance;
-mod slot_check;
 mod ties;
+mod tree_check;
 mod units;
 mod words;
 
@@ -40,8 +40,8 @@ use self::{
     checks::{CheckLimit, MAX_CHECKS, MAX_CHECKS_WITHIN},
     compiler::Compiler,
     findings::Findings,
-    slot_check::SlotCheck,
     ties::Ties,
+    tree_check::TreeCheck,
     words::{PartSet, PartWords},
 };
 use super::{
@@ -165,7 +165,7 @@ impl Diff {
         let ties = || self.ties_of_units();
         let Some(compiler) = &self.compiler else { return Ok(self.changes.known_or_units(ties)) };
         let most = if self.original.is_some() { MAX_CHECKS_WITHIN } else { MAX_CHECKS };
-        let mut check = SlotCheck { diff: self, compiler, slot: 0 };
+        let mut check = TreeCheck { diff: self, compiler };
         self.changes.known_or_checked(ties, &mut check, CheckLimit { most, show: self.show })
     }
 
@@ -192,9 +192,9 @@ impl Diff {
         self.original.as_ref().unwrap_or(&self.patch).compose(|_| false)
     }
 
-    /// Gives the work tree of a slot these parts.
-    fn set(&self, slot: usize, parts: &PartSet) -> Result<Checkout, RunError> {
-        let set = self.overlays.set(slot, &self.patch, |part| parts.contains(&part));
+    /// Gives the work tree with this number, that of a slot or of checks, these parts.
+    fn set(&self, tree: usize, parts: &PartSet) -> Result<Checkout, RunError> {
+        let set = self.overlays.set(tree, &self.patch, |part| parts.contains(&part));
         set.map_err(|error| RunError::Unusable(error.to_string()))
     }
 }
@@ -304,7 +304,7 @@ impl Axis for Diff {
     }
 
     fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        let parts = self.selected(choice, slot)?;
+        let parts = self.selected(choice)?;
         let tree = match self.set(slot, &parts)? {
             Checkout::Done(tree) => tree,
             Checkout::Failed(why) => return Ok(Some(Place::Missing(why))),

@@ -7,7 +7,7 @@ use super::{
     checks::{Check, Checked},
     id,
     reduction::necessary_of_groups,
-    slot_check::SlotCheck,
+    tree_check::TreeCheck,
     words::PartSet,
 };
 use crate::{
@@ -27,11 +27,11 @@ impl Diff {
     /// Prefixes of the order compile. Changes that are enabled beyond a prefix may need others, and changes that it
     /// leaves out may be needed by others. The first get what they need, and the second take along what needs them,
     /// which is decided once for each set of changes: so all runs of a search agree.
-    pub(super) fn selected(&self, choice: &Choice, slot: usize) -> Result<PartSet, RunError> {
+    pub(super) fn selected(&self, choice: &Choice) -> Result<PartSet, RunError> {
         let enabled = self.enabled(choice);
         let Some(compiler) = &self.compiler else { return Ok(enabled) };
         let Some((forced, excluded)) = choice.exceptions(self.changes.known().len()) else { return Ok(enabled) };
-        let mut check = SlotCheck { diff: self, compiler, slot };
+        let mut check = TreeCheck { diff: self, compiler };
         let mut selected = enabled;
         if let Some(&last) = forced.last() {
             // The order up to the last one compiles.
@@ -53,7 +53,7 @@ impl Diff {
         is_enabled: bool,
         parts: &PartSet,
         limit: &PartSet,
-        check: &mut SlotCheck<'_>,
+        check: &mut TreeCheck<'_>,
     ) -> Result<PartSet, RunError> {
         if let Some(beside) = self.findings.beside(is_enabled, parts) {
             return Ok(beside);

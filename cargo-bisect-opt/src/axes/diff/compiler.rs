@@ -1,8 +1,8 @@
-//! The compiler's answer about a selection of parts, from `cargo check` in the work tree of a slot.
+//! The compiler's answer about a selection of parts, from `cargo check` in a work tree.
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use super::{checks::Checked, complaint::Complaint};
@@ -18,7 +18,12 @@ pub(super) struct Compiler {
     /// The project, with target directories for this search.
     project: Arc<Project>,
     interrupt: Interrupt,
+    /// Locked while the work tree for checks is in use.
+    tree: Arc<Mutex<()>>,
 }
+
+/// All checks build in the same target directory, so that little has to be compiled.
+const SLOT: usize = 0;
 
 impl Compiler {
     /// Creates a compiler of this project.
@@ -27,15 +32,21 @@ impl Compiler {
     /// If the project cannot be read, or there can be no target directory.
     pub(super) fn new(project: &Project, interrupt: &Interrupt) -> Result<Self, CargoError> {
         let project = Arc::new(cargo::for_check(project, project.scratch()?)?);
-        Ok(Self { project, interrupt: interrupt.clone() })
+        Ok(Self { project, interrupt: interrupt.clone(), tree: Arc::default() })
     }
 
-    /// Checks the work tree of a slot. `top` is the top directory of the tree, and `directory` the one in it that
+    /// Locks the work tree for checks: only one is made at a time.
+    pub(super) fn lock(&self) -> MutexGuard<'_, ()> {
+        // A panic leaves nothing behind that the next check relies on.
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks a work tree. `top` is the top directory of the tree, and `directory` the one in it that
     /// corresponds to the user's.
     ///
     /// # Errors
     /// If cargo cannot be started, or is interrupted.
-    pub(super) fn check(&self, slot: usize, top: &Path, directory: &Path) -> Result<Checked, RunError> {
+    pub(super) fn check(&self, top: &Path, directory: &Path) -> Result<Checked, RunError> {
         Ok(match self.project.in_copy(directory) {
             Err(error) => Checked::Fails(Complaint::of(format!("error: {error}").as_bytes())),
             Ok(project) => {
@@ -44,7 +55,7 @@ impl Compiler {
                 let if_missing = IfMissing::BuildOthers;
                 let overrides = BuildOverrides { is_plain: true, if_missing, ..BuildOverrides::default() };
                 let output = BuildOutput::Log(&log);
-                let built = project.attempt_in(slot, &overrides, output, scratch.path(), None, &self.interrupt);
+                let built = project.attempt_in(SLOT, &overrides, output, scratch.path(), None, &self.interrupt);
                 let built = built.map_err(|error| match error {
                     CargoError::Interrupted => RunError::Interrupted,
                     CargoError::Spawn(error) => RunError::Spawn(error),

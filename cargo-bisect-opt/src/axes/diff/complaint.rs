@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::LazyLock};
 
-use regex::bytes::Regex;
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::words;
+use crate::process::plain_text;
 
 /// The errors of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +20,7 @@ pub(super) struct Complaint {
 }
 
 impl Complaint {
-    /// Reads the messages of cargo and the compiler. Warnings do not count.
+    /// Reads the messages of cargo and the compiler, which may be coloured. Warnings do not count.
     pub(super) fn of(messages: &[u8]) -> Self {
         static PLACE: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r"^\s*(?:-->|:::) (.+?):(\d+)(?::\d+)?$").expect("it is valid"));
@@ -29,10 +30,10 @@ impl Complaint {
         let mut complaint = Self::default();
         let mut is_error = false;
         let mut file = None;
-        for line in messages.split(|&byte| byte == b'\n') {
-            if line.starts_with(b"warning") || line.starts_with(b"error: could not compile") {
+        for line in plain_text(messages).lines() {
+            if line.starts_with("warning") || line.starts_with("error: could not compile") {
                 is_error = false;
-            } else if line.starts_with(b"error") {
+            } else if line.starts_with("error") {
                 is_error = true;
                 complaint.names.extend(in_backticks(line));
             }
@@ -42,9 +43,9 @@ impl Complaint {
             if HELP.is_match(line) {
                 complaint.suggested.extend(in_backticks(line));
             }
-            let number = |text: &[u8]| String::from_utf8_lossy(text).parse::<usize>().ok()?.checked_sub(1);
+            let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
             if let Some(place) = PLACE.captures(line) {
-                let path = PathBuf::from(String::from_utf8_lossy(&place[1]).into_owned());
+                let path = PathBuf::from(&place[1]);
                 complaint.places.extend(number(&place[2]).map(|line| (path.clone(), line)));
                 file = Some(path);
             } else if let (Some(marked), Some(file)) = (MARKED.captures(line), &file) {
@@ -56,8 +57,8 @@ impl Complaint {
 }
 
 /// Returns the names in a line of a message, which are in backticks.
-fn in_backticks(line: &[u8]) -> impl Iterator<Item = String> {
-    line.split(|&byte| byte == b'`').skip(1).step_by(2).flat_map(words::words)
+fn in_backticks(line: &str) -> impl Iterator<Item = String> {
+    line.split('`').skip(1).step_by(2).flat_map(|text| words::words(text.as_bytes()))
 }
 
 #[cfg(test)]
@@ -96,5 +97,16 @@ error: could not compile `x` (lib) due to 2 previous errors
         assert_eq!(places, ["src/lib.rs:2", "src/main.rs:11"]);
         let list = |names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>().join(" ");
         assert_eq!((list(complaint.names), list(complaint.suggested)), ("a b two".to_owned(), "Into into".to_owned()));
+    }
+
+    #[test]
+    fn colours_do_not_matter() {
+        let plain = "error[E0425]: cannot find function `two`\n  --> src/main.rs:12:5\n   |\n12 |     two();\n";
+        let coloured = "\x1b[1m\x1b[91merror[E0425]\x1b[0m\x1b[1m: cannot find function `two`\x1b[0m\n  \x1b[1m\x1b[94m--> \
+                        \x1b[0msrc/main.rs:12:5\n   \x1b[1m\x1b[94m|\x1b[0m\n\x1b[1m\x1b[94m12\x1b[0m \x1b[1m\x1b[94m|\
+                        \x1b[0m     two();\n";
+        let complaint = Complaint::of(coloured.as_bytes());
+        assert_eq!(complaint, Complaint::of(plain.as_bytes()));
+        assert_eq!(complaint.places.len(), 1);
     }
 }

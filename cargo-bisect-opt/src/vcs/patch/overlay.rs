@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsStr,
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -81,7 +82,7 @@ impl Overlays {
         if let Err(error) = self.conversions.apply(&tree, &mut wanted) {
             return Ok(Checkout::Failed(format!("git cannot convert the files of this selection: {error}")));
         }
-        if let Some(why) = self.restore(&tree, &wanted)? {
+        if let Err(why) = self.restore(&tree, &wanted) {
             return Ok(Checkout::Failed(why));
         }
         match write(&tree, &wanted) {
@@ -106,38 +107,30 @@ impl Overlays {
         paths.into_iter().filter_map(read).collect()
     }
 
-    /// Undoes changes of files that are not in the composition. Returns why that failed, if it did.
-    fn restore(&self, tree: &Path, wanted: &Composition<'_>) -> Result<Option<String>, WorktreeError> {
-        let mut changes = match changes(tree)? {
-            Ok(changes) => changes,
-            Err(why) => return Ok(Some(why)),
-        };
-        if changes.iter().any(|(state, _)| !state.starts_with(b" ") && !state.starts_with(b"?")) {
+    /// Undoes changes of files that are not in the composition.
+    ///
+    /// # Errors
+    /// If that fails: the reason, for people.
+    fn restore(&self, tree: &Path, wanted: &Composition<'_>) -> Result<(), String> {
+        let mut found = differences(tree)?;
+        if found.iter().any(|(state, _)| !state.starts_with(b" ") && !state.starts_with(b"?")) {
             // A run has added to the index.
-            let reply = query::call(tree, &["reset", "--quiet", &self.commit, "--"])?;
-            if reply.failure.is_some() {
-                return Ok(Some(format!("`git reset` failed: {}", reply.message)));
-            }
-            changes = match self::changes(tree)? {
-                Ok(changes) => changes,
-                Err(why) => return Ok(Some(why)),
-            };
+            git(tree, &["reset", "--quiet", &self.commit, "--"].map(OsStr::new))?;
+            found = differences(tree)?;
         }
-        let mut changed = Vec::new();
-        for (state, path) in changes.into_iter().filter(|(_, path)| !wanted.contains_key(path)) {
-            if state != *b"??" {
-                changed.push(path);
-            } else if let Err(error) = remove(tree, &path) {
-                return Ok(Some(error.to_string()));
+        let mut tracked = Vec::new();
+        for (state, path) in found.into_iter().filter(|(_, path)| !wanted.contains_key(path)) {
+            if state == *b"??" {
+                remove(tree, &path).map_err(|error| error.to_string())?;
+            } else {
+                tracked.push(path);
             }
         }
-        if changed.is_empty() {
-            return Ok(None);
+        if tracked.is_empty() {
+            return Ok(());
         }
-        let paths: Vec<_> = changed.iter().map(|path| path.as_os_str()).collect();
-        let checkout = ["checkout", "--force", "--quiet", "--"].iter().map(std::ffi::OsStr::new);
-        let reply = query::call(tree, &checkout.chain(paths).collect::<Vec<_>>())?;
-        Ok(reply.failure.map(|_| format!("`git checkout` failed: {}", reply.message)))
+        let checkout = ["checkout", "--force", "--quiet", "--"].map(OsStr::new).into_iter();
+        git(tree, &checkout.chain(tracked.iter().map(|path| path.as_os_str())).collect::<Vec<_>>()).map(drop)
     }
 
     fn slots(&self) -> std::sync::MutexGuard<'_, BTreeSet<usize>> {
@@ -146,23 +139,22 @@ impl Overlays {
     }
 }
 
-/// A change of a file: its state in the index and in the tree, as `git status` prints it, and its path.
-type FileChange = ([u8; 2], PathBuf);
+/// The state of a file in the index and in the tree, as `git status` prints it, and its path.
+type FileState = ([u8; 2], PathBuf);
 
-/// Returns the files that differ from the commit, or why git cannot say.
-fn changes(tree: &Path) -> Result<Result<Vec<FileChange>, String>, WorktreeError> {
+/// Returns the files that differ from the commit.
+fn differences(tree: &Path) -> Result<Vec<FileState>, String> {
     let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
-    let reply = query::call(tree, &status)?;
-    if reply.failure.is_some() {
-        return Ok(Err(format!("`git status` failed: {}", reply.message)));
-    }
-    let entries = reply.output.split(|&byte| byte == 0);
-    Ok(Ok(entries
-        .filter_map(|entry| {
-            let (state, path) = entry.split_at_checked(3)?;
-            Some(([state[0], state[1]], to_path(path)))
-        })
-        .collect()))
+    let listed = git(tree, &status.map(OsStr::new))?;
+    let entries = listed.split(|&byte| byte == 0).filter_map(|entry| entry.split_at_checked(3));
+    Ok(entries.map(|(state, path)| ([state[0], state[1]], to_path(path))).collect())
+}
+
+/// Returns the output of git in a work tree.
+fn git(tree: &Path, arguments: &[&OsStr]) -> Result<Vec<u8>, String> {
+    let reply = query::call(tree, arguments).map_err(|error| error.to_string())?;
+    let command = arguments[0].display();
+    reply.failure.map_or(Ok(reply.output), |_| Err(format!("`git {command}` failed: {}", reply.message)))
 }
 
 /// Writes the files of a composition below a directory, where they differ from those that are there.

@@ -190,13 +190,11 @@ const MISSING: TreeError = TreeError::Unknown { query: "cat-file", problem: "an 
 impl TreeQueries {
     fn ask(&self, arguments: &[&str], input: Option<File>) -> Result<Vec<u8>, TreeError> {
         let reply = query::call_with(&self.top, arguments, &self.variables, input)?;
-        match reply.failure {
-            None => Ok(reply.output),
-            Some(_) => {
-                let name = arguments.iter().find(|word| !word.contains(['-', '='])).unwrap_or(&arguments[0]);
-                Err(TreeError::Failed { query: (*name).to_owned(), message: reply.message })
-            }
+        if reply.failure.is_none() {
+            return Ok(reply.output);
         }
+        let command = arguments.iter().find(|word| !word.contains(['-', '='])).unwrap_or(&arguments[0]);
+        Err(TreeError::Failed { query: (*command).to_owned(), message: reply.message })
     }
 
     /// Returns the hash of the commit that a revision names.

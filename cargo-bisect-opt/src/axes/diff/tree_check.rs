@@ -1,4 +1,4 @@
-//! Checks of sets of parts in the work tree of a slot.
+//! Checks of sets of parts, in a work tree beside those of the runs.
 
 use super::{
     Diff,
@@ -9,26 +9,29 @@ use super::{
 };
 use crate::{run::error::RunError, vcs::worktrees::Checkout};
 
-/// A check of sets of parts in the work tree of a slot.
-pub(super) struct SlotCheck<'a> {
+/// The number of the work tree for checks. No run has a slot with this number: checks are made while runs are in flight.
+const BESIDE_RUNS: usize = usize::MAX;
+
+/// A check of sets of parts.
+pub(super) struct TreeCheck<'a> {
     pub(super) diff: &'a Diff,
     pub(super) compiler: &'a Compiler,
-    pub(super) slot: usize,
 }
 
-impl Check for SlotCheck<'_> {
+impl Check for TreeCheck<'_> {
     type Error = RunError;
 
     fn check(&mut self, parts: &PartSet) -> Result<Checked, RunError> {
+        let _tree = self.compiler.lock();
         if let Some(known) = self.diff.findings.checked(parts) {
             return Ok(known);
         }
-        let checked = match self.diff.set(self.slot, parts)? {
+        let checked = match self.diff.set(BESIDE_RUNS, parts)? {
             // There may be room later.
             Checkout::Failed(_) => return Ok(Checked::Fails(Complaint::default())),
             Checkout::Done(top) => {
                 let directory = top.join(&self.diff.trees.subdirectory);
-                self.compiler.check(self.slot, &top, &directory)?
+                self.compiler.check(&top, &directory)?
             }
         };
         self.diff.findings.add_checked(parts, checked.clone());
