@@ -73,6 +73,51 @@ fn everything_of_the_user_stays_after_an_interrupt_and_a_kill() {
 }
 
 #[test]
+fn a_lock_file_that_is_a_link_leads_to_no_other_file() {
+    let shop = Shop::with_packages(3, 1);
+    let real = shop.scratch.dir().join("real.lock");
+    fs::rename(shop.dir().join("Cargo.lock"), &real).unwrap();
+    symlink(&real, shop.dir().join("Cargo.lock")).unwrap();
+    let before = fs::read(&real).unwrap();
+    let finished = run(&mut shop.command(&["test", "--json", "--deps", "-j2"])).expect_status(0);
+    assert_eq!(found(&finished), [["p1 0.3.1 -> 0.3.2"]]);
+    for (option, status) in [(None, 101), (Some("--off"), 0)] {
+        let _ = run(shop.command(&["replay"]).args(option)).expect_status(status);
+    }
+    assert!(fs::read(&real).unwrap() == before);
+    assert!(shop.dir().join("Cargo.lock").is_symlink());
+}
+
+#[test]
+fn the_working_directory_may_be_above_the_workspace() {
+    let shop = Shop::with_packages(3, 1);
+    let above = shop.scratch.dir();
+    fs::write(above.join("Cargo.lock"), "of another workspace").unwrap();
+    fs::create_dir(above.join("beside")).unwrap();
+    // Cargo reads the configuration of its working directory.
+    fs::rename(shop.dir().join(".cargo"), above.join(".cargo")).unwrap();
+    let search = |directory: &str, words: &[&str]| run(shop.command(words).current_dir(above.join(directory)));
+    let manifest = ["--manifest-path", "shop/Cargo.toml"];
+    let finished = search("", &[&["test", "--deps"], &manifest[..]].concat()).expect_status(0);
+    // The line that a user pastes names the lock file of the workspace.
+    let lock_file = shop.dir().join("Cargo.lock").display().to_string();
+    for fact in [format!("culprit-1.lock {lock_file} &&"), format!("present.lock {lock_file}  # restores")] {
+        assert!(finished.stdout.contains(&fact), "{fact}: {finished}");
+    }
+    for (option, status) in [(None, 101), (Some("--off"), 0)] {
+        let _ = run(shop.command(&["replay"]).args(option).current_dir(above)).expect_status(status);
+    }
+    assert_eq!(fs::read_to_string(above.join("Cargo.lock")).unwrap(), "of another workspace");
+    let finished = search("beside", &["test", "--deps", "--manifest-path", "../shop/Cargo.toml"]).expect_status(2);
+    finished.expect_message(&["the working directory is neither in the workspace"]);
+    // A path that leads into the workspace through a link.
+    symlink(shop.dir(), above.join("link")).unwrap();
+    let through = above.join("link/Cargo.toml").display().to_string();
+    let finished = search("shop", &["test", "--deps", "--manifest-path", &through]).expect_status(2);
+    finished.expect_message(&["names a file of your work tree"]);
+}
+
+#[test]
 fn no_request_goes_to_a_registry() {
     let (registry, shop) = Registry::with_shop();
     for (version, value) in [("1.0.1", true), ("1.0.2", false)] {

@@ -1,6 +1,6 @@
 //! Updates in the lock file as changes: each run is made in a copy of the workspace with some of the new versions.
 
-use std::{collections::BTreeSet, ffi::OsStr, path::Path};
+use std::{collections::BTreeSet, ffi::OsStr};
 
 use bisect_core::{ChangeId, search::Order};
 
@@ -12,7 +12,7 @@ use super::{
     versions::{Versions, describe_between},
 };
 use crate::{
-    cargo::{DependencyUpdates, LockSelection, LockUpdate, Project, Subcommand, UpdatesError},
+    cargo::{CargoError, DependencyUpdates, LockSelection, LockUpdate, Project, Subcommand, UpdatesError},
     output::terms::Terms,
     process::shell,
     report::{
@@ -67,6 +67,15 @@ fn prepare(target: &SearchedTarget<'_>, value: Option<&OsStr>) -> AxisResult {
         Some(project) => project.clone(),
         None => Project::load(Subcommand::Check, &[], &[])?,
     };
+    let directory = fs_err::canonicalize(target.directory).map_err(CargoError::Io)?;
+    let root = fs_err::canonicalize(project.root()).map_err(CargoError::Io)?;
+    // A copy of another directory would be a link, from which relative paths lead to the user's workspace.
+    if !directory.starts_with(&root) && !root.starts_with(&directory) {
+        return Err(AxisError::Usage(format!(
+            "--deps: the working directory is neither in the workspace `{}` nor above it: change to one of these",
+            root.display()
+        )));
+    }
     let (searches_versions, old) = split(value);
     let old = old.unwrap_or(OsStr::new("HEAD"));
     let file = target.directory.join(old);
@@ -81,14 +90,12 @@ fn prepare(target: &SearchedTarget<'_>, value: Option<&OsStr>) -> AxisResult {
             ))
         })?
     };
-    let root = project.root();
-    let subdirectory = target.directory.strip_prefix(&root).map(Path::to_owned).unwrap_or_default();
-    let updates = DependencyUpdates::prepare(project, target.directory, &text, &name).map_err(|error| match error {
+    let updates = DependencyUpdates::prepare(project, &directory, &text, &name).map_err(|error| match error {
         UpdatesError::Nothing(why) => AxisError::Nothing(why),
         UpdatesError::Cargo(error) => error.into(),
         error => AxisError::Usage(error.to_string()),
     })?;
-    let runs = LockRuns::new(updates, subdirectory, builds);
+    let runs = LockRuns::new(updates, directory, builds);
     Ok(Box::new(LockAxis(Deps { runs, old: name, searches_versions })))
 }
 

@@ -1,6 +1,7 @@
 //! Runs in copies of a workspace that differ in their lock file, and the axis of all changes that are versions in it.
 
 use std::{
+    collections::BTreeSet,
     fmt::Debug,
     io,
     path::{Path, PathBuf},
@@ -16,7 +17,7 @@ use super::{AfterBuild, Application, Axis, Files, Place, Preparation, summary_of
 use crate::{
     cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection},
     output::terms::Terms,
-    process::shell,
+    process::{mirror::Mirror, shell},
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
@@ -156,8 +157,8 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
 #[derive(Clone, Debug)]
 pub(super) struct LockRuns {
     pub(super) updates: Arc<DependencyUpdates>,
-    /// The user's working directory, relative to that of the workspace.
-    pub(super) subdirectory: PathBuf,
+    /// The user's working directory.
+    directory: PathBuf,
     /// True if cargo builds in the copy; false if a command is started there.
     pub(super) builds: bool,
     /// The file with the user's lock file, for users who have replaced theirs by that of a culprit.
@@ -166,8 +167,8 @@ pub(super) struct LockRuns {
 
 impl LockRuns {
     /// Creates runs with these updates.
-    pub(super) fn new(updates: DependencyUpdates, subdirectory: PathBuf, builds: bool) -> Self {
-        Self { updates: Arc::new(updates), subdirectory, builds, saved: Arc::default() }
+    pub(super) fn new(updates: DependencyUpdates, directory: PathBuf, builds: bool) -> Self {
+        Self { updates: Arc::new(updates), directory, builds, saved: Arc::default() }
     }
 
     /// Returns the application of any lock file to a run.
@@ -200,13 +201,18 @@ impl LockRuns {
         let saved = files.directory.join(SAVED);
         fs_err::write(&saved, self.updates.present_lock_file())?;
         self.saved.get_or_init(|| saved);
-        let root = shell::quote(self.updates.root());
+        let mirror = self.updates.mirror();
+        let (root, below) = (shell::quote(mirror.original()), shell::quote(Path::new(".").join(mirror.below())));
         let lock_file = shell::quote(std::path::absolute(&path)?);
-        let directory = shell::quote(Path::new(".").join(&self.subdirectory));
+        let here = self.directory.strip_prefix(mirror.base()).unwrap_or(Path::new(""));
+        let here = shell::quote(Path::new(".").join(here));
+        let links = Mirror::link_commands(&(&mirror.needed_links() | &configuration(mirror)));
+        // Where the workspace has a link for its lock file, `cp` would write to what is the user's.
         let replay = format!(
-            "tree=$(mktemp -d) && trap 'rm -rf \"$tree\"' EXIT && \
+            "around=$(mktemp -d) && trap 'rm -rf \"$around\"' EXIT && tree=$around/{below} && \
+             mkdir -p \"$tree\" \"$around\"/{here}{links} && \
              tar -C {root} --exclude=.git --exclude=./target -cf - . | tar -xf - -C \"$tree\" && \
-             cp {lock_file} \"$tree/Cargo.lock\" && cd \"$tree\" && cd {directory}"
+             rm -f \"$tree/Cargo.lock\" && cp {lock_file} \"$tree/Cargo.lock\" && cd \"$around\"/{here}"
         );
         let person = format!("cp {} {}", shell::quote(&path), shell::quote(self.lock_file_from_here()));
         Ok(Application { preparation: Some(Preparation { person, replay, needs_own_shell: false }), ..self.build() })
@@ -232,9 +238,19 @@ impl LockRuns {
         Ok(Some(placed.map_or_else(Place::Missing, Place::At)))
     }
 
-    /// Returns the path of the lock file, relative to the user's working directory.
+    /// Returns the path of the lock file: relative to the user's working directory, if that is in the workspace.
     fn lock_file_from_here(&self) -> PathBuf {
-        let up: PathBuf = self.subdirectory.components().map(|_| "..").collect();
-        up.join("Cargo.lock")
+        let root = self.updates.root();
+        let up = |below: &Path| below.components().map(|_| "..").collect::<PathBuf>();
+        self.directory.strip_prefix(root).map_or_else(|_| root.to_owned(), up).join("Cargo.lock")
     }
+}
+
+/// Returns links to the files above a workspace, up to the base, that configure cargo and rustup.
+fn configuration(mirror: &Mirror) -> BTreeSet<(PathBuf, PathBuf)> {
+    let above = mirror.original().ancestors().skip(1).take_while(|directory| directory.starts_with(mirror.base()));
+    let files = above
+        .flat_map(|directory| [".cargo", "rust-toolchain", "rust-toolchain.toml"].map(|name| directory.join(name)));
+    let link = |file: PathBuf| Some((file.strip_prefix(mirror.base()).ok()?.to_owned(), file));
+    files.filter(|file| file.exists()).filter_map(link).collect()
 }

@@ -17,6 +17,7 @@ use super::{
     update_groups::UpdateGroups,
     workspace_copies::WorkspaceCopies,
 };
+use crate::process::mirror::Mirror;
 
 /// The name of the lock file.
 const LOCK_FILE: &str = "Cargo.lock";
@@ -119,7 +120,8 @@ impl DependencyUpdates {
         }
         let copies = WorkspaceCopies::new(
             &root,
-            &project.workspace.outside_paths(),
+            // Paths on the command line are relative to the working directory, which may be above the workspace.
+            &[project.workspace.outside_paths(), vec![directory.to_owned()]].concat(),
             &project.workspace.target_directory(),
             project.scratch()?,
         )?;
@@ -127,7 +129,7 @@ impl DependencyUpdates {
         // Cargo stores rustc's answers only in a directory that exists.
         fs_err::create_dir_all(copies.home().join(METADATA))?;
         let resolve = |text: &str, name: &str| {
-            fs_err::write(copies.root(0).join(LOCK_FILE), text)?;
+            copies.write(0, LOCK_FILE, text)?;
             Resolution::of(&project, &place, &copies.root(0), &copies.home().join(METADATA)).map_err(
                 |error| match error {
                     CargoError::Workspace(message) => UpdatesError::Unusable { name: name.to_owned(), message },
@@ -177,7 +179,12 @@ impl DependencyUpdates {
 
     /// Returns the directory of the user's workspace.
     pub(crate) fn root(&self) -> &Path {
-        self.copies.original()
+        self.mirror().original()
+    }
+
+    /// Returns the places of the user's workspace and of its copies.
+    pub(crate) fn mirror(&self) -> &Mirror {
+        self.copies.mirror()
     }
 
     /// Returns the directory that contains all copies.
@@ -229,7 +236,6 @@ impl DependencyUpdates {
     /// If files cannot be written, or cargo cannot be started.
     pub(crate) fn place(&self, selection: &LockSelection, slot: usize) -> Result<Result<PathBuf, String>, CargoError> {
         let place = self.copies.prepare(slot, &self.directory)?;
-        let lock_file = self.copies.root(slot).join(LOCK_FILE);
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(selection).cloned();
         let completed = if let Some(completed) = known {
             completed
@@ -241,7 +247,7 @@ impl DependencyUpdates {
         };
         match completed {
             Ok(text) => {
-                fs_err::write(&lock_file, text)?;
+                self.copies.write(slot, LOCK_FILE, &text)?;
                 Ok(Ok(place))
             }
             Err(why) => Ok(Err(why)),
@@ -267,7 +273,7 @@ impl DependencyUpdates {
             return Ok(Ok(wanted));
         }
         let root = self.copies.root(slot);
-        fs_err::write(root.join(LOCK_FILE), &wanted)?;
+        self.copies.write(slot, LOCK_FILE, &wanted)?;
         let completed = match Resolution::of(&self.project, place, &root, &self.home().join(METADATA)) {
             Ok(completed) => completed,
             Err(CargoError::Workspace(message)) => return Ok(Err(format!("cargo refuses these versions: {message}"))),

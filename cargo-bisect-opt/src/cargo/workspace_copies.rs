@@ -93,9 +93,22 @@ impl WorkspaceCopies {
         self.places.root_of(slot)
     }
 
-    /// Returns the directory that is copied.
-    pub(super) fn original(&self) -> &Path {
-        self.places.mirror.original()
+    /// Returns the places of the workspace and of its copies.
+    pub(super) fn mirror(&self) -> &Mirror {
+        &self.places.mirror
+    }
+
+    /// Writes a file of the workspace in a slot. Where the workspace has a link, it becomes a file: what the link leads
+    /// to is the user's.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write(&self, slot: usize, name: &str, text: &str) -> io::Result<()> {
+        let path = self.root(slot).join(name);
+        if path.is_symlink() {
+            fs_err::remove_file(&path)?;
+        }
+        fs_err::write(&path, text)
     }
 
     /// Returns the directory that contains the copies.

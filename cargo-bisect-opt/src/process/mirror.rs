@@ -9,6 +9,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use super::shell;
+
 /// A directory, and the base below which copies have the same place.
 #[derive(Clone, Debug)]
 pub(crate) struct Mirror {
@@ -67,6 +69,15 @@ impl Mirror {
             to.push(name);
         }
         Ok(())
+    }
+
+    /// Returns shell commands, each after ` && `, that make these links below the directory `$around`, which corresponds
+    /// to the base.
+    pub(crate) fn link_commands(links: &BTreeSet<(PathBuf, PathBuf)>) -> String {
+        let command = |(link, target): &(PathBuf, PathBuf)| {
+            format!(" && ln -s {} \"$around\"/{}", shell::quote(target), shell::quote(link))
+        };
+        links.iter().map(command).collect()
     }
 
     /// Returns the links that lead from a copy to the directories outside: the paths below the base, and their targets.

@@ -150,11 +150,7 @@ impl Worktrees {
         let (tree, remove) = if links.is_empty() {
             ("tree=$(mktemp -d)".to_owned(), remove.to_owned())
         } else {
-            let below = shell::quote(self.mirror.below());
-            let links = links
-                .iter()
-                .map(|(link, target)| format!(" && ln -s {} \"$around\"/{}", shell::quote(target), shell::quote(link)));
-            let links: String = links.collect();
+            let (below, links) = (shell::quote(self.mirror.below()), Mirror::link_commands(&links));
             let tree = format!("around=$(mktemp -d) && tree=$around/{below} && mkdir -p \"$tree\"{links}");
             (tree, format!("{remove}; rm -rf \"$around\""))
         };

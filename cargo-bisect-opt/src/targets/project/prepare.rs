@@ -101,8 +101,15 @@ pub(crate) fn prepare_axis(
 
 /// Checks that no argument names a file below the top directory of sources that runs have copies of.
 fn check_paths(options: &ProjectOptions, top: &Path, option: &str) -> Result<(), CargoError> {
-    let top = top.display().to_string();
-    let Some(word) = options.cargo.iter().find(|word| word.to_string_lossy().contains(&top)) else { return Ok(()) };
+    let (name, real) = (top.display().to_string(), fs_err::canonicalize(top)?);
+    let is_below = |word: &&OsString| {
+        let word = word.to_string_lossy();
+        // A path may lead there through a link.
+        let path = Path::new(word.split_once('=').map_or(&*word, |(_, value)| value));
+        let is_real = || path.is_absolute() && path.canonicalize().is_ok_and(|path| path.starts_with(&real));
+        word.contains(&name) || is_real()
+    };
+    let Some(word) = options.cargo.iter().find(is_below) else { return Ok(()) };
     Err(CargoError::Usage(format!(
         "`{}` names a file of your work tree, but --{option} runs in other work trees: give a path relative to the working directory",
         word.display()
