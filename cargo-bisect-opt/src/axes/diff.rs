@@ -288,7 +288,7 @@ impl Axis for Diff {
             .then(|| format!("cd {}", quoted(&Path::new(".").join(subdirectory))));
         // Git refuses an empty patch.
         let worktrees = self.overlays.worktrees();
-        // The user may have told git to change or to refuse what it applies.
+        // A setting of the user may change or refuse what git applies.
         let option = if worktrees.checks_whitespace() { "--whitespace=nowarn " } else { "" };
         let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", quoted(&path)));
         let in_worktree = |commit: &str| {

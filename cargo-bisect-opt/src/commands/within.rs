@@ -74,8 +74,8 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             if inner.found.is_empty() && inner.end.status != Exit::Interrupted {
                 lab.emit(&Event::Note(&format!("nothing was found among {subject}: {}", inner.end.words)))?;
             }
-            if inner.end.status == Exit::Interrupted {
-                end.status = Exit::Interrupted;
+            if [Exit::Interrupted, Exit::Limit].contains(&inner.end.status) {
+                end.status = inner.end.status;
             }
         }
     }

@@ -140,10 +140,10 @@ impl Overlays {
 }
 
 /// The state of a file in the index and in the tree, as `git status` prints it, and its path.
-type FileState = ([u8; 2], PathBuf);
+type TreeState = ([u8; 2], PathBuf);
 
 /// Returns the files that differ from the commit.
-fn differences(tree: &Path) -> Result<Vec<FileState>, String> {
+fn differences(tree: &Path) -> Result<Vec<TreeState>, String> {
     let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
     let listed = git(tree, &status.map(OsStr::new))?;
     let entries = listed.split(|&byte| byte == 0).filter_map(|entry| entry.split_at_checked(3));

@@ -193,8 +193,8 @@ impl TreeQueries {
         if reply.failure.is_none() {
             return Ok(reply.output);
         }
-        let command = arguments.iter().find(|word| !word.contains(['-', '='])).unwrap_or(&arguments[0]);
-        Err(TreeError::Failed { query: (*command).to_owned(), message: reply.message })
+        let command = if arguments[0] == "-c" { arguments[2] } else { arguments[0] };
+        Err(TreeError::Failed { query: command.to_owned(), message: reply.message })
     }
 
     /// Returns the hash of the commit that a revision names.
