@@ -15,15 +15,15 @@ use bisect_tests::{
 
 /// A repository beside a directory for temporary files.
 pub(crate) struct Place {
-    scratch: Scratch,
-    repository: Repository,
+    pub(crate) scratch: Scratch,
+    pub(crate) repository: Repository,
 }
 
 /// Passes while the number in `n` is less than `$1`. A commit with the file `broken` cannot be tested.
 pub(crate) const CHECK: &str = r#"[ -e broken ] && exit 125; [ "$(cat n)" -lt "$1" ]"#;
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let scratch = Scratch::new();
         for name in ["repo", "tmp"] {
             fs::create_dir(scratch.dir().join(name)).unwrap();
@@ -43,7 +43,7 @@ impl Place {
         place
     }
 
-    fn dir(&self) -> PathBuf {
+    pub(crate) fn dir(&self) -> PathBuf {
         self.scratch.dir().join("repo")
     }
 
@@ -62,7 +62,13 @@ impl Place {
         command
     }
 
-    fn search(&self, options: &[&str], words: &[&str]) -> Finished {
+    /// Replays the search, with the culprit or without it.
+    pub(crate) fn replay(&self, option: Option<&str>) -> Finished {
+        let mut replay = self.scratch.driver(["replay".as_ref(), self.out().as_os_str()]);
+        run(replay.args(option).current_dir(self.dir()).env("TMPDIR", self.scratch.dir().join("tmp")))
+    }
+
+    pub(crate) fn search(&self, options: &[&str], words: &[&str]) -> Finished {
         run(&mut self.command(options, words))
     }
 
@@ -72,7 +78,7 @@ impl Place {
     }
 
     /// Returns the hash of the commit with this number, among `count`.
-    fn hash(&self, count: usize, number: usize) -> String {
+    pub(crate) fn hash(&self, count: usize, number: usize) -> String {
         self.repository.hash(&format!("HEAD~{}", count - number))
     }
 
@@ -257,44 +263,6 @@ fn the_users_work_is_not_touched() {
         assert_eq!(place.repository.state(), before);
         assert_eq!(place.leftovers(), 0);
     }
-}
-
-#[test]
-fn submodules_are_those_of_each_commit() {
-    let place = Place::new();
-    let library = place.scratch.dir().join("library");
-    fs::create_dir(&library).unwrap();
-    let library = Repository::new(&library);
-    library.import(&(0..=6).map(|n| vec![("n", n.to_string())]).collect::<Vec<_>>());
-    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../library", "lib"];
-    place.repository.git(&add);
-    for number in 0..=6 {
-        place.repository.git(&["-C", "lib", "checkout", "-q", &library.hash(&format!("HEAD~{}", 6 - number))]);
-        place.repository.commit(&format!("use {number}"));
-    }
-    // With this setting, git itself would check out the submodules, which a worktree does not have yet.
-    place.repository.git(&["config", "submodule.recurse", "true"]);
-    // The user's copy is enough. By default, git also clones no submodules from other folders.
-    fs::rename(place.scratch.dir().join("library"), place.scratch.dir().join("elsewhere")).unwrap();
-    let before = place.repository.state();
-    for options in [&[][..], &["-j2"]] {
-        let finished = place.search(options, &["sh", "-c", "[ $(cat lib/n) -lt 3 ]"]).expect_status(0);
-        assert_eq!(found_commits(&finished), [[place.hash(6, 3)]], "{finished}");
-        assert_eq!(place.repository.state(), before);
-        assert_eq!(place.leftovers(), 0);
-        for (option, status) in [(None, 1), (Some("--off"), 0)] {
-            let mut replay = place.scratch.driver(["replay".as_ref(), place.out().as_os_str()]);
-            replay.args(option).current_dir(place.dir()).env("TMPDIR", place.scratch.dir().join("tmp"));
-            let _ = run(&mut replay).expect_status(status);
-            assert_eq!(place.repository.state(), before);
-            assert_eq!(place.leftovers(), 0);
-        }
-    }
-    // A submodule that the user does not have stays empty.
-    place.repository.git(&["submodule", "--quiet", "deinit", "--all"]);
-    fs::remove_dir_all(place.dir().join(".git/modules")).unwrap();
-    let finished = place.search(&[], &["sh", "-c", "test ! -e lib/n"]).expect_status(1);
-    finished.expect_message(&["passes with every change enabled"]);
 }
 
 /// Starts a search whose runs hang, and waits for two of them.

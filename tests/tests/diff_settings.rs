@@ -1,4 +1,4 @@
-//! `exec --diff` with settings of git, and in repositories, that change what git prints and writes.
+//! `exec --diff` with settings of git, and in kinds of repositories, that could change the result.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ fn the_users_settings_of_git_change_nothing() {
     let place = Place::new();
     let old = lines(8, |_| false);
     place.repository.write("a", &old);
-    // Line breaks of Windows, also in git.
+    // Line endings of Windows, also in the commit.
     place.repository.write("crlf", "1\r\n2\r\n3\r\n");
     place.repository.commit("old");
     place.repository.write("a", &old.replace("old 3\n", "blank \t \n"));
@@ -49,6 +49,9 @@ fn files_outside_of_a_sparse_checkout_are_changes() {
     for name in ["in/a", "out/a", "out/b"] {
         place.repository.write(name, "new\n");
     }
+    // Before `git status`, which `Place::search` runs, the index says that `out/a` is not there.
+    let first = run(&mut place.command(&["exec", "--diff", "--", "sh", "-c", "! grep -q new out/a"])).expect_status(0);
+    assert_eq!(names(&first), [["@out/a:1"]], "{first}");
     for (check, expected) in [("! grep -q new out/a", "@out/a:1"), ("! test -e out/b", "new file out/b@out/b")] {
         let finished = place.search(&["exec", "--diff", "--", "sh", "-c", check]).expect_status(0);
         assert_eq!(names(&finished), [[expected]], "{finished}");

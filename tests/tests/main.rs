@@ -16,6 +16,7 @@ mod codegen_rebuilds;
 mod codegen_unresolved;
 mod commits;
 mod commits_of_cargo;
+mod commits_of_submodules;
 mod count;
 mod crashes;
 mod defaults;

@@ -25,12 +25,12 @@ pub(crate) const LOCAL_VARIABLES: [&str; 11] = [
     "GIT_INTERNAL_SUPER_PREFIX",
 ];
 
-/// The variables that change what a path means.
+/// The variables that change how git reads the paths on its command line.
 const PATHSPEC_VARIABLES: [&str; 4] =
     ["GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];
 
-/// Settings for commands that write: they run no hook, start no process in the background, do not refuse line endings,
-/// see each change of a file, and leave submodules alone.
+/// With these settings, commands that write run no hook, start no process in the background, refuse no line endings, see
+/// each change of a file, and leave submodules alone.
 const QUIET: [&str; 16] = [
     "-c",
     "core.hooksPath=/dev/null",
@@ -80,8 +80,6 @@ pub(super) fn query<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Resul
     git.arg("-C").arg(directory).args(arguments);
     // A query must not write, and the user's preferences for diffs would change the format.
     git.env("GIT_OPTIONAL_LOCKS", "0").env_remove("GIT_DIFF_OPTS");
-    // Nor must it fetch what a partial clone lacks.
-    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
     reply(git)
 }
 

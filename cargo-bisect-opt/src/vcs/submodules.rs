@@ -34,16 +34,18 @@ pub(super) fn check_out(repository: &Path, tree: &Path) -> Result<Option<String>
     Ok(None)
 }
 
-/// Returns shell commands, each after ` && `, that check out the submodules of the worktree in which the shell is, as
-/// [`check_out`] does. Only the submodules of the user's commit are known, and theirs stay empty.
+/// Returns shell commands, each after ` && `, that check out submodules of the worktree in which the shell is: those in
+/// the index of the user's work tree, at the commits of the worktree. Unlike with [`check_out`], submodules of submodules
+/// stay empty.
 pub(super) fn shell_commands(repository: &Path) -> String {
     let found = submodules(repository).unwrap_or_default();
     let sources = found.iter().filter_map(|Submodule { path, .. }| {
         let source = shell::quote(source(repository, repository, path).ok()??);
-        let (entry, path) = (shell::quote(format!("HEAD:{}", path.display())), shell::quote(path));
+        let path = shell::quote(path);
+        // At another commit, the path may be that of a directory or a file.
         Some(format!(
-            " && if commit=$(git rev-parse -q --verify {entry}); then git clone -q -n -s {source} {path} && \
-             git -C {path} checkout -q \"$commit\"; fi"
+            " && commit=$(git ls-tree HEAD -- {path} | sed -n 's/^160000 commit \\([0-9a-f]*\\).*/\\1/p') && \
+             if test -n \"$commit\"; then git clone -q -n -s -- {source} {path} && git -C {path} checkout -q \"$commit\"; fi"
         ))
     });
     sources.collect()

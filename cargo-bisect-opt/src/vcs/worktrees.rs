@@ -169,7 +169,7 @@ impl Worktrees {
         Some(format!("{{ {is_there} || {copy}; }}"))
     }
 
-    /// Returns true if the user has a setting for the white space of patches.
+    /// Returns true if `git apply` may change or refuse a patch because of its white space.
     pub(crate) fn checks_whitespace(&self) -> bool {
         let setting = query::call(self.repository(), &["config", "apply.whitespace"]);
         setting.is_ok_and(|reply| reply.failure.is_none())

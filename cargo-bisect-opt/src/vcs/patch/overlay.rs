@@ -1,4 +1,4 @@
-//! Work trees that hold any selection of a patch's parts: one a slot.
+//! Work trees that hold any selection of a patch's parts: one a slot, and one for checks.
 //!
 //! Only files that differ from the selection before are written, so that cargo rebuilds only what changed. What runs
 //! have changed or left there is undone.
@@ -114,7 +114,7 @@ impl Overlays {
     fn restore(&self, tree: &Path, wanted: &Composition<'_>) -> Result<(), String> {
         let mut found = differences(tree)?;
         if found.iter().any(|(state, _)| !state.starts_with(b" ") && !state.starts_with(b"?")) {
-            // A run has added to the index.
+            // A run has changed the index, for example with `git add`.
             git(tree, &["reset", "--quiet", &self.commit, "--"].map(OsStr::new))?;
             found = differences(tree)?;
         }
@@ -142,7 +142,7 @@ impl Overlays {
 /// The state of a file in the index and in the tree, as `git status` prints it, and its path.
 type TreeState = ([u8; 2], PathBuf);
 
-/// Returns the files that differ from the commit.
+/// Returns the untracked files, and those that differ from the commit in the index or in the tree.
 fn differences(tree: &Path) -> Result<Vec<TreeState>, String> {
     let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
     let listed = git(tree, &status.map(OsStr::new))?;

@@ -193,8 +193,7 @@ impl TreeQueries {
         if reply.failure.is_none() {
             return Ok(reply.output);
         }
-        let command = if arguments[0] == "-c" { arguments[2] } else { arguments[0] };
-        Err(TreeError::Failed { query: command.to_owned(), message: reply.message })
+        Err(TreeError::Failed { query: arguments[0].to_owned(), message: reply.message })
     }
 
     /// Returns the hash of the commit that a revision names.
@@ -236,8 +235,11 @@ impl TreeQueries {
             ("GIT_OPTIONAL_LOCKS", "0".into()),
         ];
         let git = Self { variables, ..self.clone() };
-        // Of a sparse checkout, also the files that the user has beside it.
-        git.ask(&["-c", "core.sparseCheckout=false", "add", "--all", "--", ":/"], None)?;
+        let sparse = query::call(&self.top, &["config", "--bool", "core.sparseCheckout"])?;
+        // In a sparse checkout, the user may have files outside of its patterns. Git before 2.34 does not know the option.
+        let option = (sparse.text() == "true").then_some("--sparse");
+        let add = ["add", "--all"].into_iter().chain(option).chain(["--", ":/"]);
+        git.ask(&add.collect::<Vec<_>>(), None)?;
         let tree = git.ask(&["write-tree"], None)?;
         let tree = String::from_utf8_lossy(query::line(&tree)).into_owned();
         Ok((git, tree))
@@ -296,7 +298,8 @@ impl TreeQueries {
     }
 }
 
-/// Returns a list of directories for git that has this one. Git unquotes a name that begins with a quote.
+/// Returns the value of `GIT_ALTERNATE_OBJECT_DIRECTORIES` for one directory. A path with the separator or a quote is
+/// quoted as in C.
 fn list_of_one(directory: PathBuf) -> OsString {
     let directory = directory.into_os_string();
     let separator = if cfg!(windows) { ';' } else { ':' };
