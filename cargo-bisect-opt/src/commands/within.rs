@@ -2,7 +2,7 @@
 
 use std::{io, mem};
 
-use bisect_core::search::{Noise, Outcome};
+use bisect_core::search::{Incomplete, Noise, Outcome, Verdict};
 
 use super::beside::Beside;
 use crate::{
@@ -74,7 +74,9 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             if inner.found.is_empty() && inner.end.status != Exit::Interrupted {
                 lab.emit(&Event::Note(&format!("nothing was found among {subject}: {}", inner.end.words)))?;
             }
-            if [Exit::Interrupted, Exit::Limit].contains(&inner.end.status) {
+            // If the limit of runs has cut it short, the end of the command says so.
+            let is_cut_short = inner.verdict == Some(Verdict::Incomplete(Incomplete::MaxRuns));
+            if [Exit::Interrupted, Exit::Limit].contains(&inner.end.status) && !is_cut_short {
                 end.status = inner.end.status;
             }
         }
