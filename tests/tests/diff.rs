@@ -234,30 +234,27 @@ fn files_of_all_kinds_are_changes() {
     assert_eq!(finished.status, Some(1), "ignored files are no changes: {finished}");
 }
 
-#[test]
-fn what_runs_leave_behind_is_removed() {
+/// Searches with a script that leaves something behind in its worktree, and checks that the culprit is the right one.
+#[track_caller]
+fn search_with(dirty: &str) {
     let place = Place::new();
     place.repository.write("a", &lines(8, |_| false));
     place.repository.write("kept", "kept\n");
     place.repository.commit("old");
     place.repository.write("a", &lines(8, |_| true));
-    let dirty = "test ! -e left || exit 125; test \"$(cat kept)\" = kept || exit 125; touch left; echo x > kept; \
-                 ! grep -qx 'new 3' a";
-    let finished = place.search(&["exec", "--diff", "--", "sh", "-c", dirty]).expect_status(0);
+    let script = format!("{dirty}; ! grep -qx 'new 3' a");
+    let finished = place.search(&["exec", "--diff", "--", "sh", "-c", &script]).expect_status(0);
     assert_eq!(names(&finished), [["@a:7"]], "{finished}");
 }
 
 #[test]
+fn what_runs_leave_behind_is_removed() {
+    search_with("test ! -e left || exit 125; test \"$(cat kept)\" = kept || exit 125; touch left; echo x > kept");
+}
+
+#[test]
 fn what_runs_add_to_the_index_is_removed() {
-    let place = Place::new();
-    place.repository.write("a", &lines(8, |_| false));
-    place.repository.write("kept", "kept\n");
-    place.repository.commit("old");
-    place.repository.write("a", &lines(8, |_| true));
-    let dirty = "test ! -e left && test -e kept || exit 125; touch left; git add left; git rm -q kept; \
-                 ! grep -qx 'new 3' a";
-    let finished = place.search(&["exec", "--diff", "--", "sh", "-c", dirty]).expect_status(0);
-    assert_eq!(names(&finished), [["@a:7"]], "{finished}");
+    search_with("test ! -e left && test -e kept || exit 125; touch left; git add left; git rm -q kept");
 }
 
 #[test]
