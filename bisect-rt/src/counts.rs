@@ -57,7 +57,7 @@ pub struct Count {
 ///   thread. A call may miss decisions that other threads make during it; the next call includes them.
 /// - Toggles that are fixed by `BISECT_FIX`, and build-time changes, decide nothing at run time and are not listed.
 ///   With `--cfg bisect_off`, and on systems where `BISECT_TOGGLES` is not supported, the list is empty.
-/// - The names of a library are in the library. If a program unloads it, it must not use them after that.
+/// - The names of a library's toggles are stored in the library. Do not use them after it was unloaded.
 /// - Decisions can be made in signal handlers, but this function cannot be called there: it allocates. On Linux it
 ///   reads the headers of all loaded libraries, so call it once for each export of metrics, not for each request.
 pub fn counts() -> impl Iterator<Item = Count> {

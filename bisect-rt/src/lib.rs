@@ -53,8 +53,8 @@
 //! | [`bisect_build!`], [`macro@bisect_attr`] | the place, while compiling | name, file, line, column, package |
 //!
 //! With `key = value`, each value is a separate change. Its [`Hash`] becomes part of the ID, so it must not depend on
-//! addresses, which differ from run to run. The IDs of stacks are the same in every run of one binary, at any load address and on any
-//! thread. In another build, stacks have other IDs.
+//! addresses, which differ from run to run. The IDs of stacks are the same in every run of one binary, at any load
+//! address and on any thread. In another build, stacks have other IDs.
 //!
 //! # Three modes
 //! - *Inactive*, as your users run it: `BISECT_PATTERN` is not set. A point is one relaxed load and one branch.

@@ -55,7 +55,7 @@ fn without_a_number_powers_of_two_are_tried_first() {
 #[test]
 fn the_limit_of_runs_counts_for_all_of_the_command() {
     let scratch = Scratch::new();
-    // The powers of two take 8 runs, and what follows takes 8 more.
+    // 1 and 7 end among the powers of two, 8 after them, and 9 in the search that follows.
     for max in [1, 7, 8, 9] {
         let finished = search(&scratch, &["--max-runs", &max.to_string()], "test $1 -lt 77").expect_status(5);
         assert_eq!(finished.events_of("end")[0]["runs"], max, "{finished}");

@@ -65,8 +65,8 @@ pub(crate) fn shop() -> Place {
     place
 }
 
-/// A test that fails with the new library. In slot 0 it then waits until two selections of hunks were checked, and notes
-/// sources that have changed meanwhile.
+/// A test that fails with the new library. In slot 0 it then waits until two selections of hunks were checked, and
+/// records its sources if they have changed in that time.
 const WAITS: &str = r#"
 use std::{env, fs, thread, time::Duration};
 
@@ -79,7 +79,7 @@ fn waits() {
     let is_first = fs::exists(format!("{notes}/waited")).is_ok_and(|exists| !exists);
     if fails && is_first && env::var("BISECT_SLOT").unwrap() == "0" {
         fs::write(format!("{notes}/waited"), "").unwrap();
-        // The build script runs for each build and each check, and the other slot makes at most three builds before.
+        // The build script runs at most three times for builds of the other slot, and once for each check.
         let builds = || fs::read_to_string(format!("{notes}/builds")).unwrap().lines().count();
         let enough = builds() + 5;
         let waited = (0..600).any(|_| { thread::sleep(Duration::from_millis(100)); builds() >= enough });

@@ -122,8 +122,8 @@ fn open_report_file() -> bool {
 }
 
 /// Removes the variables. In a program with raised privileges they are not trusted. Programs that it starts do not know
-/// that, so they must not see the variables either. A library that the program loaded later leaves them: another thread
-/// may read the environment.
+/// that, so they must not see the variables either. A library that is loaded later does not remove them, because
+/// another thread may read the environment.
 fn forget_variables() {
     if !host::was_loaded_with_the_program() {
         return;

@@ -69,7 +69,7 @@ fn prepare(target: &SearchedTarget<'_>, value: Option<&OsStr>) -> AxisResult {
     };
     let directory = fs_err::canonicalize(target.directory).map_err(CargoError::Io)?;
     let root = fs_err::canonicalize(project.root()).map_err(CargoError::Io)?;
-    // A copy of another directory would be a link, from which relative paths lead to the user's workspace.
+    // Beside the workspace, a copy has only links. From there, relative paths would lead to the user's workspace.
     if !directory.starts_with(&root) && !root.starts_with(&directory) {
         return Err(AxisError::Usage(format!(
             "--deps: the working directory is neither in the workspace `{}` nor above it: change to one of these",

@@ -192,7 +192,7 @@ impl Diff {
         self.original.as_ref().unwrap_or(&self.patch).compose(|_| false)
     }
 
-    /// Gives the work tree with this number, that of a slot or of checks, these parts.
+    /// Gives these parts to a work tree: that of a slot, or the one for checks.
     fn set(&self, tree: usize, parts: &PartSet) -> Result<Checkout, RunError> {
         let set = self.overlays.set(tree, &self.patch, |part| parts.contains(&part));
         set.map_err(|error| RunError::Unusable(error.to_string()))
@@ -286,10 +286,10 @@ impl Axis for Diff {
         let subdirectory = &self.trees.subdirectory;
         let in_it = (!subdirectory.as_os_str().is_empty())
             .then(|| format!("cd {}", quoted(&Path::new(".").join(subdirectory))));
-        // Git refuses an empty patch.
         let worktrees = self.overlays.worktrees();
         // A setting of the user may change or refuse what git applies.
         let option = if worktrees.checks_whitespace() { "--whitespace=nowarn " } else { "" };
+        // Git refuses an empty patch.
         let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", quoted(&path)));
         let in_worktree = |commit: &str| {
             let steps =

@@ -207,7 +207,7 @@ impl LockRuns {
         let here = self.directory.strip_prefix(mirror.base()).unwrap_or(Path::new(""));
         let here = shell::quote(Path::new(".").join(here));
         let links = Mirror::link_commands(&(&mirror.needed_links() | &configuration(mirror)));
-        // Where the workspace has a link for its lock file, `cp` would write to what is the user's.
+        // If the lock file is a link, `cp` would write to the user's file through it.
         let replay = format!(
             "around=$(mktemp -d) && trap 'rm -rf \"$around\"' EXIT && tree=$around/{below} && \
              mkdir -p \"$tree\" \"$around\"/{here}{links} && \
@@ -238,7 +238,8 @@ impl LockRuns {
         Ok(Some(placed.map_or_else(Place::Missing, Place::At)))
     }
 
-    /// Returns the path of the lock file: relative to the user's working directory, if that is in the workspace.
+    /// Returns the path of the lock file: relative to the user's working directory if that is in the workspace, and
+    /// absolute otherwise.
     fn lock_file_from_here(&self) -> PathBuf {
         let root = self.updates.root();
         let up = |below: &Path| below.components().map(|_| "..").collect::<PathBuf>();
@@ -246,7 +247,7 @@ impl LockRuns {
     }
 }
 
-/// Returns links to the files above a workspace, up to the base, that configure cargo and rustup.
+/// Returns links to the configuration of cargo and rustup in the directories above a workspace, up to the base.
 fn configuration(mirror: &Mirror) -> BTreeSet<(PathBuf, PathBuf)> {
     let above = mirror.original().ancestors().skip(1).take_while(|directory| directory.starts_with(mirror.base()));
     let files = above

@@ -1,7 +1,7 @@
 //! Copies of a workspace: one a slot, without git's files and target directories, deleted when the search ends.
 //!
 //! A copy is at the place that corresponds to its original below a common directory: the top of the git work tree, or
-//! the directory that also contains path dependencies outside of the workspace. Everything beside the workspace is a
+//! the directory that also contains path dependencies outside of the workspace and the user's working directory. Everything beside the workspace is a
 //! link. The files are copied once before the first run. Before each run, those that the run before has changed are
 //! restored.
 
@@ -98,8 +98,8 @@ impl WorkspaceCopies {
         &self.places.mirror
     }
 
-    /// Writes a file of the workspace in a slot. Where the workspace has a link, it becomes a file: what the link leads
-    /// to is the user's.
+    /// Writes a file in the copy of a slot. A link is replaced by a file, so that nothing is written through it to a file
+    /// of the user.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -89,7 +89,7 @@ pub(crate) struct Lab<'a> {
     pub(crate) interrupt: &'a Interrupt,
     /// The totals of the previous searches: numbers continue from there.
     pub(crate) totals: Totals,
-    /// True once the limit of runs has kept the command from a run that it wanted.
+    /// True once the limit of runs has kept the command from a run that its answer needs.
     pub(crate) is_cut_short: bool,
     /// The number of the earlier culprit that this search examines, if it examines one.
     pub(crate) parent_culprit: Option<usize>,
@@ -144,12 +144,12 @@ impl Lab<'_> {
         if found.len() > 1 { self.emit(&Event::List(&found)) } else { Ok(()) }
     }
 
-    /// Returns the number of runs that the searches so far have left; `None` if there is no limit.
+    /// Returns the number of runs that are left after the completed searches; `None` if there is no limit.
     pub(crate) fn runs_left(&self) -> Option<usize> {
         self.options.max_runs.map(|max| max.saturating_sub(self.totals.runs))
     }
 
-    /// Returns true if no run is left. Ask this before a run that is wanted: the command is then cut short.
+    /// Returns true if no run is left, and then records that the command is cut short. Call it only where a run follows.
     pub(crate) fn stops_at_limit(&mut self) -> bool {
         let stops = self.runs_left() == Some(0);
         self.is_cut_short |= stops;
@@ -341,7 +341,7 @@ impl Lab<'_> {
     }
 
     /// Emits the end of the command, with the next steps, and returns its status. If the limit of runs has cut the
-    /// command short, that is the status, also where the last search was completed.
+    /// command short, that is the status, even if the last search was complete.
     ///
     /// # Errors
     /// If the event cannot be emitted.

@@ -22,7 +22,7 @@ pub(super) struct Compiler {
     tree: Arc<Mutex<()>>,
 }
 
-/// All checks build in the same target directory, so that little has to be compiled.
+/// All checks build in the same target directory, so that each finds the artifacts of the one before.
 const SLOT: usize = 0;
 
 impl Compiler {
@@ -35,7 +35,7 @@ impl Compiler {
         Ok(Self { project, interrupt: interrupt.clone(), tree: Arc::default() })
     }
 
-    /// Locks the work tree for checks: only one is made at a time.
+    /// Locks the work tree for checks, so that only one check runs at a time.
     pub(super) fn lock(&self) -> MutexGuard<'_, ()> {
         // A panic leaves nothing behind that the next check relies on.
         self.tree.lock().unwrap_or_else(PoisonError::into_inner)

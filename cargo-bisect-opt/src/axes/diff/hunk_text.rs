@@ -35,7 +35,7 @@ pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::
     write("a", before)?;
     write("b", after)?;
     let mut git = Command::new("git");
-    // No setting of the user may change the patch.
+    // These settings of the user would change the patch, or make git fail.
     git.args(["-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null", "diff", "-O/dev/null"]);
     git.args(["--no-index", "--no-prefix", "--no-color", "--no-ext-diff", "--no-textconv", "--binary", "-M", "-U3"]);
     git.args(["a", "b"]).current_dir(scratch.path()).env_remove("GIT_DIFF_OPTS");

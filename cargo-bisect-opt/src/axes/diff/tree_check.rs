@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{run::error::RunError, vcs::worktrees::Checkout};
 
-/// The number of the work tree for checks. No run has a slot with this number: checks are made while runs are in flight.
+/// The number of the work tree for checks. It is no slot's number, because runs may be in flight during a check.
 const BESIDE_RUNS: usize = usize::MAX;
 
 /// A check of sets of parts.
