@@ -64,3 +64,46 @@ fn a_replay_has_no_submodule_where_the_path_was_a_directory() {
         let _ = place.replay(option).expect_status(status);
     }
 }
+
+#[test]
+fn a_replay_has_the_submodules_of_its_commit_and_theirs() {
+    let place = Place::new();
+    let new = |name: &str| {
+        let dir = place.scratch.dir().join(name);
+        fs::create_dir(&dir).unwrap();
+        Repository::new(&dir)
+    };
+    let add = |repository: &Repository, from: &str, to: &str| {
+        let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", "x", "--", from, to];
+        repository.git(&add);
+    };
+    let inner = new("inner");
+    inner.write("n", "9");
+    inner.commit("inner");
+    let middle = new("middle");
+    add(&middle, "../inner", "in n");
+    middle.commit("middle");
+    place.repository.write("n", "0");
+    place.repository.commit("old");
+    add(&place.repository, "../middle", "mid dle");
+    place.repository.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "update",
+        "--init",
+        "--recursive",
+    ]);
+    place.repository.commit("submodules");
+    // The index lacks them now, and the path is that of a file.
+    place.repository.git(&["rm", "-rqf", "mid dle"]);
+    place.repository.write("mid dle", "now a file");
+    place.repository.commit("none");
+    let script = "! test -f mid\" \"dle && ! test \"$(cat mid*/in*/n)\" = 9";
+    let finished = place.search(&[], &["sh", "-c", script]).expect_status(0);
+    assert_eq!(found_commits(&finished), [[place.hash(2, 1)]], "{finished}");
+    for (option, status) in [(None, 1), (Some("--off"), 0)] {
+        let _ = place.replay(option).expect_status(status);
+    }
+}

@@ -55,6 +55,75 @@ fn files_outside_of_a_sparse_checkout_are_changes() {
     for (check, expected) in [("! grep -q new out/a", "@out/a:1"), ("! test -e out/b", "new file out/b@out/b")] {
         let finished = place.search(&["exec", "--diff", "--", "sh", "-c", check]).expect_status(0);
         assert_eq!(names(&finished), [[expected]], "{finished}");
+        let found = &finished.events_of("found")[0];
+        for (line, status) in [("reproduce", 1), ("passes", 0)] {
+            place.paste(found[line].as_str().unwrap(), status);
+        }
+    }
+    // A run has the old version, not no file.
+    let finished = place.search(&["exec", "--diff", "--", "grep", "-q", "old", "out/a"]).expect_status(0);
+    let found = &finished.events_of("found")[0];
+    for (line, status) in [("reproduce", 1), ("passes", 0)] {
+        place.paste(found[line].as_str().unwrap(), status);
+    }
+}
+
+#[test]
+fn a_patch_has_the_format_of_git_without_settings() {
+    let place = Place::new();
+    let old = "1\n\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
+    place.repository.write("a", old);
+    place.repository.commit("old");
+    place.repository.write("a", &old.replace("1\n\n2", "x\n\n2").replace("10\n", "x\n"));
+    let patch = |place: &Place| {
+        let _ = place.search(&["exec", "--diff", "--", "sh", "-c", "[ $(grep -c x a) -lt 2 ]"]).expect_status(0);
+        place.patch(1)
+    };
+    let plain = patch(&place);
+    for (name, value) in [
+        ("diff.interHunkContext", "9"),
+        ("diff.suppressBlankEmpty", "true"),
+        ("diff.algorithm", "patience"),
+        ("diff.noPrefix", "true"),
+        ("diff.mnemonicPrefix", "true"),
+        ("diff.relative", "true"),
+        ("diff.indentHeuristic", "false"),
+        ("diff.renames", "false"),
+        ("diff.wsErrorHighlight", "all"),
+        ("diff.colorMoved", "zebra"),
+        ("core.quotePath", "false"),
+    ] {
+        place.repository.git(&["config", name, value]);
+        assert_eq!(patch(&place), plain, "{name}");
+        place.repository.git(&["config", "--unset", name]);
+    }
+}
+
+#[test]
+fn what_a_run_does_to_its_repository_is_undone() {
+    let place = Place::new();
+    place.repository.write("a", &lines(8, |_| false));
+    place.repository.write("b", "b\n");
+    place.repository.commit("old");
+    place.repository.write("a", &lines(8, |_| true));
+    let git = "git -c user.name=n -c user.email=e -c commit.gpgSign=false";
+    for change in [
+        format!("echo c > b && {git} commit -qam c"),
+        format!("git checkout -q -B other && git rm -q --cached b && {git} commit -qm c"),
+        "echo c > c && git add -N c".to_owned(),
+        "git rm -q --cached b".to_owned(),
+        "git rm -qf b".to_owned(),
+        "git mv b c".to_owned(),
+    ] {
+        let check = format!(
+            "test -z \"$(git status --porcelain | grep -v ' a$')\" && test -z \"$(git log --format=%s | grep -v old)\" && \
+             [ $(cat b) = b ] && ! test -e c && ! grep -q 'new 5' a || status=1; {change}; exit $status"
+        );
+        let finished = run(&mut place.command(&["exec", "--diff", "--", "sh", "-c", &check])).expect_status(0);
+        assert_eq!(names(&finished), [["@a:11"]], "{change}: {finished}");
+        if !place.repository.git(&["branch", "--list", "other"]).is_empty() {
+            place.repository.git(&["branch", "-qD", "other"]);
+        }
     }
 }
 

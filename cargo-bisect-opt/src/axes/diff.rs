@@ -280,7 +280,8 @@ impl Axis for Diff {
         let parts = self.selected_before(choice);
         fs_err::create_dir_all(files.directory)?;
         let path = files.directory.join(format!("{}.patch", files.stem));
-        let text = hunk_text::between(&self.original_files(), &self.files(&parts))?;
+        let originals = self.original_files();
+        let text = hunk_text::between(&originals, &self.files(&parts))?;
         fs_err::write(&path, &text)?;
         let quoted = |path: &Path| shell::quote(path);
         let subdirectory = &self.trees.subdirectory;
@@ -292,8 +293,14 @@ impl Axis for Diff {
         // Git refuses an empty patch.
         let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", quoted(&path)));
         let in_worktree = |commit: &str| {
-            let steps =
-                [Some(worktrees.shell_commands(commit)), apply.clone(), worktrees.copy_command(), in_it.clone()];
+            let old_files = originals.values().flatten().map(|version| version.path.as_path());
+            let steps = [
+                Some(worktrees.shell_commands(commit)),
+                worktrees.checkout_command(old_files),
+                apply.clone(),
+                worktrees.copy_command(),
+                in_it.clone(),
+            ];
             steps.into_iter().flatten().collect::<Vec<_>>().join(" && ")
         };
         let old = &self.trees.old;

@@ -101,6 +101,14 @@ pub(super) fn call_with<S: AsRef<OsStr>>(
     Ok(GitReply::of(process::output_with(git, input)?))
 }
 
+/// Returns true if a work tree has only the files that patterns select.
+///
+/// # Errors
+/// If git cannot be started.
+pub(super) fn is_sparse(top: &Path) -> Result<bool, SpawnError> {
+    Ok(call(top, &["config", "--bool", "core.sparseCheckout"])?.text() == "true")
+}
+
 fn command<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(QUIET).args(arguments);

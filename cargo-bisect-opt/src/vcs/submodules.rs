@@ -1,9 +1,15 @@
 //! Submodules of a worktree, from the repositories of the user's submodules: nothing is fetched.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use super::{diff::to_path, query};
 use crate::process::{SpawnError, shell};
+
+/// The options with which `git config` lists the paths of submodules.
+const PATHS: [&str; 3] = ["--null", "--get-regexp", r"^submodule\..*\.path$"];
 
 /// A submodule of a commit.
 struct Submodule {
@@ -11,78 +17,119 @@ struct Submodule {
     commit: String,
 }
 
-/// Checks out the submodules of a worktree, and theirs. A submodule that the user's `repository` does not have, for
+/// The repository of the user, or of a submodule of the user.
+struct Repository {
+    /// The directories that have repositories of submodules by their names. The first one is its own directory.
+    git_directories: Vec<PathBuf>,
+    /// The directory that has repositories of submodules by their paths: old ones, and those that were added by hand.
+    tree: PathBuf,
+}
+
+impl Repository {
+    fn of_user(top: &Path) -> Result<Self, SpawnError> {
+        let directory = |kind: &str| {
+            let found = query::call(top, &["rev-parse", "--path-format=absolute", kind])?;
+            Ok(to_path(query::line(&found.output)))
+        };
+        let git_directories = vec![directory("--git-dir")?, directory("--git-common-dir")?];
+        Ok(Self { git_directories, tree: top.to_owned() })
+    }
+
+    fn of_submodule(directory: PathBuf) -> Self {
+        Self { tree: directory.parent().unwrap_or(&directory).to_owned(), git_directories: vec![directory] }
+    }
+
+    /// Returns the repository of a submodule. Git keeps it by the submodule's name, which stays when the submodule moves.
+    fn submodule(&self, names: &BTreeMap<PathBuf, String>, path: &Path) -> Option<PathBuf> {
+        let name = names.get(path);
+        let by_name = self.git_directories.iter().filter_map(|git| Some(git.join("modules").join(name?)));
+        by_name.chain([self.tree.join(path).join(".git")]).find(|candidate| candidate.is_dir())
+    }
+
+    /// Asks git about this repository.
+    fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, SpawnError> {
+        // The work tree of a submodule may have been removed.
+        let here = ["--git-dir=.", "--work-tree=."];
+        Ok(query::call(&self.git_directories[0], &[&here, arguments].concat())?.output)
+    }
+}
+
+/// Checks out the submodules of a worktree, and theirs. A submodule that the user's repository does not have, for
 /// example because the user never initialized it, stays empty. Returns why that failed, if it did.
 ///
 /// # Errors
 /// If git cannot be started.
-pub(super) fn check_out(repository: &Path, tree: &Path) -> Result<Option<String>, SpawnError> {
-    let mut left = vec![(repository.to_owned(), tree.to_owned())];
+pub(super) fn check_out(top: &Path, tree: &Path) -> Result<Option<String>, SpawnError> {
+    let is_without = |tree: &Path| !tree.join(".gitmodules").exists();
+    if is_without(tree) {
+        return Ok(None);
+    }
+    let mut left = vec![(Repository::of_user(top)?, tree.to_owned())];
     while let Some((repository, tree)) = left.pop() {
-        if !tree.join(".gitmodules").exists() {
+        if is_without(&tree) {
             continue;
         }
-        for submodule in submodules(&tree)? {
-            let Some(source) = source(&repository, &tree, &submodule.path)? else { continue };
-            let target = tree.join(&submodule.path);
-            if let Some(why) = check_out_one(&source, &target, &submodule.commit)? {
-                return Ok(Some(format!("the submodule `{}` cannot be checked out: {why}", submodule.path.display())));
+        let names =
+            parse_names(&query::call(&tree, &[&["config", "--file", ".gitmodules"], &PATHS[..]].concat())?.output);
+        let listed = query::call(&tree, &["ls-files", "--stage", "-z"])?.output;
+        for Submodule { path, commit } in parse(&listed) {
+            let Some(source) = repository.submodule(&names, &path) else { continue };
+            let target = tree.join(&path);
+            if let Some(why) = check_out_one(&source, &target, &commit)? {
+                return Ok(Some(format!("the submodule `{}` cannot be checked out: {why}", path.display())));
             }
-            left.push((source, target));
+            left.push((Repository::of_submodule(source), target));
         }
     }
     Ok(None)
 }
 
-/// Returns shell commands, each after ` && `, that check out submodules of the worktree in which the shell is: those in
-/// the index of the user's work tree, at the commits of the worktree. Unlike with [`check_out`], submodules of submodules
-/// stay empty.
-pub(super) fn shell_commands(repository: &Path) -> String {
-    let found = submodules(repository).unwrap_or_default();
-    let sources = found.iter().filter_map(|Submodule { path, .. }| {
-        let source = shell::quote(source(repository, repository, path).ok()??);
-        let path = shell::quote(path);
-        // At another commit, the path may be that of a directory or a file.
-        Some(format!(
-            " && commit=$(git ls-tree HEAD -- {path} | sed -n 's/^160000 commit \\([0-9a-f]*\\).*/\\1/p') && \
-             if test -n \"$commit\"; then git clone -q -n -s -- {source} {path} && git -C {path} checkout -q \"$commit\"; fi"
-        ))
-    });
-    sources.collect()
+/// Returns shell commands, each after ` && `, that check out the submodules of a commit, and theirs, in the worktree in
+/// which the shell is. As with [`check_out`], those that the user's repository does not have stay empty.
+///
+/// # Errors
+/// If git cannot be started.
+pub(super) fn shell_commands(top: &Path, commit: &str) -> Result<String, SpawnError> {
+    let mut commands = String::new();
+    let mut left = vec![(Repository::of_user(top)?, commit.to_owned(), PathBuf::from("."))];
+    while let Some((repository, commit, tree)) = left.pop() {
+        let submodules = parse(&repository.ask(&["ls-tree", "-r", "-z", &commit])?);
+        if submodules.is_empty() {
+            continue;
+        }
+        let file = format!("--blob={commit}:.gitmodules");
+        let names = parse_names(&repository.ask(&[&["config", &file], &PATHS[..]].concat())?);
+        for Submodule { path, commit } in submodules {
+            let Some(source) = repository.submodule(&names, &path) else { continue };
+            let target = tree.join(&path);
+            let (from, to) = (shell::quote(&source), shell::quote(&target));
+            commands += &format!(" && git clone -q -n -s -- {from} {to} && git -C {to} checkout -q {commit}");
+            left.push((Repository::of_submodule(source), commit, target));
+        }
+    }
+    Ok(commands)
 }
 
-/// Returns the submodules that are in the index of a tree.
-fn submodules(tree: &Path) -> Result<Vec<Submodule>, SpawnError> {
-    let listed = query::call(tree, &["ls-files", "--stage", "-z"])?;
+/// Parses lists of `git ls-files` (mode, hash, stage) and `git ls-tree` (mode, type, hash).
+fn parse(listed: &[u8]) -> Vec<Submodule> {
     let of_entry = |entry: &[u8]| {
         let (head, path) = entry.split_at_checked(memchr::memchr(b'\t', entry)?)?;
-        let mut words = head.strip_prefix(b"160000 ")?.split(|&byte| byte == b' ');
-        let commit = String::from_utf8_lossy(words.next()?).into_owned();
-        Some(Submodule { path: to_path(&path[1..]), commit })
+        let words = head.strip_prefix(b"160000 ")?;
+        let hash = words.strip_prefix(b"commit ").unwrap_or(words).split(|&byte| byte == b' ').next()?;
+        Some(Submodule { path: to_path(&path[1..]), commit: String::from_utf8_lossy(hash).into_owned() })
     };
-    Ok(listed.output.split(|&byte| byte == 0).filter_map(of_entry).collect())
+    listed.split(|&byte| byte == 0).filter_map(of_entry).collect()
 }
 
-/// Returns the user's repository of a submodule. Git keeps it by the submodule's name, which stays when the submodule
-/// moves.
-fn source(repository: &Path, tree: &Path, path: &Path) -> Result<Option<PathBuf>, SpawnError> {
-    let names = ["config", "--file", ".gitmodules", "--null", "--get-regexp", "^submodule\\..*\\.path$"];
-    let names = query::call(tree, &names)?;
-    let name = names.output.split(|&byte| byte == 0).find_map(|entry| {
+/// Parses the list of submodules in a `.gitmodules`: names by paths.
+fn parse_names(listed: &[u8]) -> BTreeMap<PathBuf, String> {
+    let of_entry = |entry: &[u8]| {
         let (key, value) = entry.split_at_checked(memchr::memchr(b'\n', entry)?)?;
         let key = String::from_utf8_lossy(key).into_owned();
         let name = key.strip_prefix("submodule.")?.strip_suffix(".path")?.to_owned();
-        (to_path(&value[1..]) == path).then_some(name)
-    });
-    let mut candidates = Vec::new();
-    for kind in ["--git-dir", "--git-common-dir"] {
-        let found = query::call(repository, &["rev-parse", "--path-format=absolute", kind])?;
-        let directory = to_path(query::line(&found.output));
-        candidates.extend(name.iter().map(|name| directory.join("modules").join(name)));
-    }
-    // An old submodule, or one that was added by hand, has its repository inside.
-    candidates.push(repository.join(path).join(".git"));
-    Ok(candidates.into_iter().find(|candidate| candidate.is_dir()))
+        Some((to_path(&value[1..]), name))
+    };
+    listed.split(|&byte| byte == 0).filter_map(of_entry).collect()
 }
 
 /// Checks out a commit in the worktree of a submodule, whose objects are those of `source`.

@@ -154,7 +154,8 @@ impl Worktrees {
             let tree = format!("around=$(mktemp -d) && tree=$around/{below} && mkdir -p \"$tree\"{links}");
             (tree, format!("{remove}; rm -rf \"$around\""))
         };
-        let submodules = submodules::shell_commands(self.repository());
+        // If git cannot be started, these commands fail before.
+        let submodules = submodules::shell_commands(self.repository(), commit).unwrap_or_default();
         format!(
             "top={} && {tree} && trap '{remove}' EXIT && git -C \"$top\" worktree add -q --detach \"$tree\" {commit} && \
              cd \"$tree\"{submodules}",
@@ -167,6 +168,17 @@ impl Worktrees {
         let path = shell::quote(self.lock_file.as_ref()?.path());
         let (is_there, copy) = (format!("test -e {path}"), format!("cp \"$top\"/{path} {path}"));
         Some(format!("{{ {is_there} || {copy}; }}"))
+    }
+
+    /// Returns the shell command that checks out these files of the commit in such a worktree. It is necessary only in a
+    /// sparse checkout, whose patterns may omit the files.
+    pub(crate) fn checkout_command<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
+        if !query::is_sparse(self.repository()).is_ok_and(|is_sparse| is_sparse) {
+            return None;
+        }
+        let files: Vec<_> = files.into_iter().map(shell::quote).collect();
+        let checkout = "git --literal-pathspecs checkout -q --ignore-skip-worktree-bits HEAD --";
+        (!files.is_empty()).then(|| format!("{checkout} {}", files.join(" ")))
     }
 
     /// Returns true if `git apply` may change or refuse a patch because of its white space.

@@ -36,9 +36,11 @@ pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::
     write("b", after)?;
     let mut git = Command::new("git");
     // These settings of the user would change the patch, or make git fail.
-    git.args(["-c", "core.autocrlf=false", "-c", "core.attributesFile=/dev/null", "diff", "-O/dev/null"]);
-    git.args(["--no-index", "--no-prefix", "--no-color", "--no-ext-diff", "--no-textconv", "--binary", "-M", "-U3"]);
-    git.args(["a", "b"]).current_dir(scratch.path()).env_remove("GIT_DIFF_OPTS");
+    let settings = ["core.autocrlf=false", "core.attributesFile=/dev/null", "diff.suppressBlankEmpty=false"];
+    git.args(settings.iter().flat_map(|setting| ["-c", setting])).args(["diff", "--no-index", "-O/dev/null"]);
+    git.args(["--no-prefix", "--no-color", "--no-ext-diff", "--no-textconv", "--binary", "-M", "-U3"]);
+    git.args(["--inter-hunk-context=0", "--diff-algorithm=default", "--indent-heuristic", "--no-relative", "a", "b"]);
+    git.current_dir(scratch.path()).env("GIT_ATTR_NOSYSTEM", "1").env_remove("GIT_DIFF_OPTS");
     let reply = process::output_of(git).map_err(io::Error::other)?;
     // The status 1 says that there is a difference.
     if !matches!(reply.status.code(), Some(0 | 1)) {

@@ -112,25 +112,22 @@ impl Overlays {
     /// # Errors
     /// If that fails: the reason, for people.
     fn restore(&self, tree: &Path, wanted: &Composition<'_>) -> Result<(), String> {
-        let mut found = differences(tree)?;
-        if found.iter().any(|(state, _)| !state.starts_with(b" ") && !state.starts_with(b"?")) {
-            // A run has changed the index, for example with `git add`.
+        let mut found = TreeState::of(tree)?;
+        if found.head != self.commit || found.is_index_changed {
+            // A run has used `git commit` or `git add`, for example. The files keep their times.
+            git(tree, &["update-ref", "--no-deref", "HEAD", &self.commit].map(OsStr::new))?;
             git(tree, &["reset", "--quiet", &self.commit, "--"].map(OsStr::new))?;
-            found = differences(tree)?;
+            found = TreeState::of(tree)?;
         }
-        let mut tracked = Vec::new();
-        for (state, path) in found.into_iter().filter(|(_, path)| !wanted.contains_key(path)) {
-            if state == *b"??" {
-                remove(tree, &path).map_err(|error| error.to_string())?;
-            } else {
-                tracked.push(path);
-            }
+        for path in found.untracked.iter().filter(|&path| !wanted.contains_key(path)) {
+            remove(tree, path).map_err(|error| error.to_string())?;
         }
+        let tracked: Vec<_> = found.changed.iter().filter(|&path| !wanted.contains_key(path)).collect();
         if tracked.is_empty() {
             return Ok(());
         }
         let checkout = ["checkout", "--force", "--quiet", "--"].map(OsStr::new).into_iter();
-        git(tree, &checkout.chain(tracked.iter().map(|path| path.as_os_str())).collect::<Vec<_>>()).map(drop)
+        git(tree, &checkout.chain(tracked.into_iter().map(|path| path.as_os_str())).collect::<Vec<_>>()).map(drop)
     }
 
     fn slots(&self) -> std::sync::MutexGuard<'_, BTreeSet<usize>> {
@@ -139,15 +136,54 @@ impl Overlays {
     }
 }
 
-/// The state of a file in the index and in the tree, as `git status` prints it, and its path.
-type TreeState = ([u8; 2], PathBuf);
+/// The state of a work tree.
+struct TreeState {
+    /// The commit of HEAD.
+    head: String,
+    /// True if the index differs from HEAD.
+    is_index_changed: bool,
+    /// The files that git tracks, and that differ from HEAD in the index or in the tree.
+    changed: Vec<PathBuf>,
+    /// The files that git neither tracks nor ignores.
+    untracked: Vec<PathBuf>,
+}
 
-/// Returns the untracked files, and those that differ from the commit in the index or in the tree.
-fn differences(tree: &Path) -> Result<Vec<TreeState>, String> {
-    let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
-    let listed = git(tree, &status.map(OsStr::new))?;
-    let entries = listed.split(|&byte| byte == 0).filter_map(|entry| entry.split_at_checked(3));
-    Ok(entries.map(|(state, path)| ([state[0], state[1]], to_path(path))).collect())
+impl TreeState {
+    /// Asks git for the state of a tree.
+    fn of(tree: &Path) -> Result<Self, String> {
+        let status = ["status", "--porcelain=v2", "--branch", "-z", "--no-ahead-behind", "--untracked-files=all"];
+        let options = ["--no-renames", "--ignore-submodules=all"];
+        let listed = git(tree, &[&status[..], &options].concat().into_iter().map(OsStr::new).collect::<Vec<_>>())?;
+        Ok(Self::parse(&listed))
+    }
+
+    /// Parses the output of `git status --porcelain=v2 --branch -z`.
+    fn parse(listed: &[u8]) -> Self {
+        let mut state =
+            Self { head: String::new(), is_index_changed: false, changed: Vec::new(), untracked: Vec::new() };
+        for entry in listed.split(|&byte| byte == 0) {
+            let path_after = |fields: usize| entry.splitn(fields + 1, |&byte| byte == b' ').nth(fields).map(to_path);
+            match entry {
+                [b'#', ..] => {
+                    let head = entry.strip_prefix(b"# branch.oid ").map(String::from_utf8_lossy);
+                    state.head.extend(head);
+                }
+                [b'?', ..] => state.untracked.extend(path_after(1)),
+                // The two letters are the state in the index and in the tree. The second one is `A` after `git add -N`.
+                [b'1', b' ', index, in_tree, ..] => {
+                    state.is_index_changed |= *index != b'.' || *in_tree == b'A';
+                    state.changed.extend(path_after(8));
+                }
+                // A merge has left conflicts.
+                [b'u', ..] => {
+                    state.is_index_changed = true;
+                    state.changed.extend(path_after(10));
+                }
+                _ => {}
+            }
+        }
+        state
+    }
 }
 
 /// Returns the output of git in a work tree.

@@ -235,9 +235,8 @@ impl TreeQueries {
             ("GIT_OPTIONAL_LOCKS", "0".into()),
         ];
         let git = Self { variables, ..self.clone() };
-        let sparse = query::call(&self.top, &["config", "--bool", "core.sparseCheckout"])?;
         // In a sparse checkout, the user may have files outside of its patterns. Git before 2.34 does not know the option.
-        let option = (sparse.text() == "true").then_some("--sparse");
+        let option = query::is_sparse(&self.top)?.then_some("--sparse");
         let add = ["add", "--all"].into_iter().chain(option).chain(["--", ":/"]);
         git.ask(&add.collect::<Vec<_>>(), None)?;
         let tree = git.ask(&["write-tree"], None)?;
