@@ -85,6 +85,24 @@ fn two_tests(number: usize) -> String {
 }
 
 #[test]
+fn a_search_from_a_hook_of_git_works_in_its_worktrees() {
+    // Git sets the variable for hooks. A build script that asks git would get an answer about another commit.
+    let body = |price: u32| {
+        format!(
+            "pub fn price(n: u32) -> u32 {{ n * {price} }}\n#[test] fn priced() {{ assert_eq!((price(2), option_env!(\"GIT_DIR\"), \
+             std::env::var_os(\"GIT_DIR\")), (4, None, None)); }}"
+        )
+    };
+    let sources: Vec<_> =
+        [2, 2, 3, 3].iter().enumerate().map(|(number, &price)| source(number, &body(price))).collect();
+    let package = Package::new(&sources);
+    let range = format!("{}..", package.hashes[0]);
+    let mut command = package.command(&["test", "--json", "--commits", &range]);
+    let finished = run(command.env("GIT_DIR", package.dir().join(".git"))).expect_status(0);
+    assert_eq!(found_commits(&finished), [package.hashes(&[2])], "{finished}");
+}
+
+#[test]
 fn each_failing_test_has_its_own_first_bad_commit() {
     let sources: Vec<_> = (0..=9).map(two_tests).collect();
     let package = Package::new(&sources);

@@ -4,7 +4,7 @@
 use std::{fs, os::unix::fs::symlink, process::Command};
 
 use bisect_tests::{
-    harness::{Running, cargo, run, wait_until},
+    harness::{Running, Scratch, cargo, run, wait_until},
     repository::Repository,
 };
 
@@ -115,6 +115,39 @@ fn the_working_directory_may_be_above_the_workspace() {
     let through = above.join("link/Cargo.toml").display().to_string();
     let finished = search("shop", &["test", "--deps", "--manifest-path", &through]).expect_status(2);
     finished.expect_message(&["names a file of your work tree"]);
+}
+
+#[test]
+fn a_replay_has_what_is_beside_the_workspace() {
+    let count = "std::env::var(\"CARGO_ENCODED_RUSTFLAGS\").unwrap().matches(\"cfg=once\").count()";
+    let shop = Shop::with_files(
+        &[("build.rs", &format!("fn main() {{ assert_eq!({count}, 1); }}\n"))],
+        "p = '1'\nq = '1'\n",
+        "#[test] fn fine() { assert!(p::v() && std::fs::read(\"../data/file\").is_ok()); }\n",
+        &[("p", "1.0.0", "", "pub fn v() -> bool { true }\n"), ("q", "1.0.0", "", "")],
+        &[("p", "1.0.1", "", "pub fn v() -> bool { false }\n"), ("q", "1.0.1", "", "")],
+    );
+    let above = shop.scratch.dir();
+    fs::create_dir(above.join("data")).unwrap();
+    fs::write(above.join("data/file"), "").unwrap();
+    let command = |words: &[&str]| {
+        let mut command = shop.command(words);
+        command.current_dir(above);
+        command
+    };
+    // The target directory is beside the workspace, and cargo reads the configuration that is above both only once.
+    fs::rename(shop.dir().join(".cargo"), above.join(".cargo")).unwrap();
+    let config = fs::read_to_string(above.join(".cargo/config.toml")).unwrap();
+    let flags = "[build]\nrustflags = ['--cfg=once']\n";
+    fs::write(above.join(".cargo/config.toml"), config + flags).unwrap();
+    let mut search = command(&["test", "--json", "--deps", "--manifest-path=shop/Cargo.toml"]);
+    let finished = run(search.env("CARGO_TARGET_DIR", above.join("target"))).expect_status(0);
+    assert_eq!(found(&finished), [["p 1.0.0 -> 1.0.1"]], "{finished}");
+    // Below the configuration, a replay would read it twice.
+    let elsewhere = Scratch::new();
+    for (option, status) in [(None, 101), (Some("--off"), 0)] {
+        let _ = run(command(&["replay"]).args(option).env("TMPDIR", elsewhere.dir())).expect_status(status);
+    }
 }
 
 #[test]

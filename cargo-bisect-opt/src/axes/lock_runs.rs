@@ -1,7 +1,6 @@
 //! Runs in copies of a workspace that differ in their lock file, and the axis of all changes that are versions in it.
 
 use std::{
-    collections::BTreeSet,
     fmt::Debug,
     io,
     path::{Path, PathBuf},
@@ -17,7 +16,7 @@ use super::{AfterBuild, Application, Axis, Files, Place, Preparation, summary_of
 use crate::{
     cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection},
     output::terms::Terms,
-    process::{mirror::Mirror, shell},
+    process::shell,
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
@@ -206,7 +205,7 @@ impl LockRuns {
         let lock_file = shell::quote(std::path::absolute(&path)?);
         let here = self.directory.strip_prefix(mirror.base()).unwrap_or(Path::new(""));
         let here = shell::quote(Path::new(".").join(here));
-        let links = Mirror::link_commands(&(&mirror.needed_links() | &configuration(mirror)));
+        let links = mirror.link_commands(&[".git"]);
         // If the lock file is a link, `cp` would write to the user's file through it.
         let replay = format!(
             "around=$(mktemp -d) && trap 'rm -rf \"$around\"' EXIT && tree=$around/{below} && \
@@ -245,13 +244,4 @@ impl LockRuns {
         let up = |below: &Path| below.components().map(|_| "..").collect::<PathBuf>();
         self.directory.strip_prefix(root).map_or_else(|_| root.to_owned(), up).join("Cargo.lock")
     }
-}
-
-/// Returns links to the configuration of cargo and rustup in the directories above a workspace, up to the base.
-fn configuration(mirror: &Mirror) -> BTreeSet<(PathBuf, PathBuf)> {
-    let above = mirror.original().ancestors().skip(1).take_while(|directory| directory.starts_with(mirror.base()));
-    let files = above
-        .flat_map(|directory| [".cargo", "rust-toolchain", "rust-toolchain.toml"].map(|name| directory.join(name)));
-    let link = |file: PathBuf| Some((file.strip_prefix(mirror.base()).ok()?.to_owned(), file));
-    files.filter(|file| file.exists()).filter_map(link).collect()
 }

@@ -218,7 +218,7 @@ impl Build<'_> {
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.config.cargo);
         command.args(self.argv()).current_dir(&self.config.directory);
-        super::remove_protocol_variables(&mut command);
+        super::remove_variables(&mut command, self.config.is_in_copy);
         match self.flags {
             Flags::Instrumented(more) => self.config.set_flags(&mut command, more),
             Flags::Plain(more) => {

@@ -48,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) has_build_dir: bool,
     /// The user's wrapper of rustc.
     pub(crate) rustc_wrapper: Option<PathBuf>,
+    /// Set if the directory is in a copy of the user's sources.
+    pub(crate) is_in_copy: bool,
     rustc: PathAndArgs,
 }
 
@@ -121,6 +123,7 @@ impl Config {
                 .any(|config| config.build.build_dir.is_some()),
             rustc_wrapper: rustc_wrapper(&given, &base, environment),
             rustc: base.rustc().clone(),
+            is_in_copy: false,
         })
     }
 

@@ -30,6 +30,7 @@ pub(crate) struct Launch {
     /// The variables that cargo sets for it.
     variables: BTreeMap<String, OsString>,
     executable: PathBuf,
+    is_in_copy: bool,
 }
 
 /// The properties that all executables of a build share.
@@ -59,7 +60,8 @@ impl LaunchContext<'_> {
             let of_nextest = nextest_variables::of_test(&variables);
             variables.extend(of_nextest);
         }
-        Launch { words, directory, variables, executable: executable.path.clone() }
+        let is_in_copy = self.config.is_in_copy;
+        Launch { words, directory, variables, executable: executable.path.clone(), is_in_copy }
     }
 
     /// Returns the variables that cargo sets (`Compilation::fill_env` in its source). Later entries take precedence.
@@ -167,7 +169,7 @@ impl Launch {
     pub(crate) fn command(&self, arguments: &[OsString]) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).args(arguments).current_dir(&self.directory);
-        super::remove_protocol_variables(&mut command);
+        super::remove_variables(&mut command, self.is_in_copy);
         command.envs(&self.variables);
         command
     }

@@ -76,7 +76,7 @@ use workspace::Workspace;
 
 use bisect_core::protocol::names;
 
-use crate::process::SpawnError;
+use crate::{process::SpawnError, vcs::query::LOCAL_VARIABLES};
 
 /// The variables of the protocol. The driver does not pass its own values on.
 const PROTOCOL_VARIABLES: [&str; 6] =
@@ -88,9 +88,13 @@ fn is_protocol_variable(variable: &std::ffi::OsStr) -> bool {
         || variable.as_encoded_bytes().starts_with(names::BUILD.as_bytes())
 }
 
-/// Removes the variables of the protocol from the environment of a command.
-fn remove_protocol_variables(command: &mut std::process::Command) {
+/// Removes variables of the driver's own environment from that of a command: those of the protocol, and, for a command
+/// in a copy of the user's sources, those with which git would work on the user's repository.
+fn remove_variables(command: &mut std::process::Command, is_in_copy: bool) {
     for (variable, _) in std::env::vars_os().filter(|(variable, _)| is_protocol_variable(variable)) {
+        command.env_remove(variable);
+    }
+    for variable in LOCAL_VARIABLES.iter().filter(|_| is_in_copy) {
         command.env_remove(variable);
     }
 }

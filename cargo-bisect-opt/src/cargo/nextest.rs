@@ -62,7 +62,7 @@ pub(crate) fn tests(
     command.args(["nextest", "list", "--message-format", "json", "--color", "never"]).current_dir(&project.directory);
     command.arg("--binaries-metadata").arg(binaries_file).arg("--cargo-metadata").arg(metadata_file);
     command.args(selection(project));
-    super::remove_protocol_variables(&mut command);
+    super::remove_variables(&mut command, project.config.is_in_copy);
     let text = workspace::answer(command).map_err(|error| match error {
         CargoError::Workspace(message) => CargoError::Workspace(explained(&message)),
         error => error,

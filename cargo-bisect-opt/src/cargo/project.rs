@@ -89,7 +89,10 @@ impl Project {
     /// If the arguments, the configuration or the workspace are invalid there.
     pub(crate) fn in_copy(&self, directory: &Path) -> Result<Self, CargoError> {
         let slot_dirs = Some(self.slot_dirs.clone());
-        Self::load_in(directory, self.subcommand, self.arguments.clone(), &self.target_arguments, slot_dirs)
+        let mut copy =
+            Self::load_in(directory, self.subcommand, self.arguments.clone(), &self.target_arguments, slot_dirs)?;
+        copy.config.is_in_copy = true;
+        Ok(copy)
     }
 
     fn load_in(

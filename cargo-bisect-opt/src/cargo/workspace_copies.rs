@@ -39,9 +39,8 @@ pub(super) struct WorkspaceCopies {
 #[derive(Debug)]
 struct CopyPlaces {
     mirror: Mirror,
+    /// The real path of the directory that contains the copies.
     home: PathBuf,
-    /// Set if cargo finds the user's configuration in directories that contain the copies.
-    is_inside: bool,
 }
 
 impl WorkspaceCopies {
@@ -54,14 +53,12 @@ impl WorkspaceCopies {
         let root = fs_err::canonicalize(root)?;
         let git = root.ancestors().find(|directory| directory.join(".git").exists()).unwrap_or(&root);
         let mirror = Mirror::new(&root, git, outside);
-        let home_path = fs_err::canonicalize(home.path())?;
-        let is_inside = home_path.starts_with(&root);
-        let places = CopyPlaces { mirror, home: home.path().to_owned(), is_inside };
+        let places = CopyPlaces { mirror, home: fs_err::canonicalize(home.path())? };
         let omitted = |path: &Path| {
             path == target
-                || path == home_path
+                || path == places.home
                 || path.file_name().is_some_and(|name| name == ".git")
-                || places.is_inside && path == root.join(CONFIG)
+                || path.parent() == Some(&root) && places.is_read_anyway(path)
                 || path.join(CACHE_TAG).exists() && path != root
         };
         places.make(FIRST)?;
@@ -132,8 +129,14 @@ impl CopyPlaces {
     fn make(&self, slot: usize) -> io::Result<()> {
         self.mirror.make(&self.top_of(slot), &|path: &Path| {
             let is = |name: &str| path.file_name().is_some_and(|other| other == name);
-            is(".git") || self.is_inside && is(CONFIG) || path == self.home
+            is(".git") || self.is_read_anyway(path) || path == self.home
         })
+    }
+
+    /// Returns true for configuration of cargo in a directory that contains the copies: cargo would read it twice.
+    fn is_read_anyway(&self, path: &Path) -> bool {
+        path.file_name().is_some_and(|name| name == CONFIG)
+            && path.parent().is_some_and(|directory| self.home.starts_with(directory))
     }
 }
 

@@ -4,7 +4,7 @@
 //! original is a link there.
 
 use std::{
-    collections::BTreeSet,
+    ffi::OsStr,
     io,
     path::{Component, Path, PathBuf},
 };
@@ -16,16 +16,14 @@ use super::shell;
 pub(crate) struct Mirror {
     original: PathBuf,
     base: PathBuf,
-    outside: Vec<PathBuf>,
 }
 
 impl Mirror {
     /// Creates a mirror of the directory `original`, whose real path this is. `outside` are directories to which
     /// relative paths lead. The base contains all of these, and `least`.
     pub(crate) fn new(original: &Path, least: &Path, outside: &[PathBuf]) -> Self {
-        let outside: Vec<_> = outside.iter().map(|path| normalized(path)).collect();
-        let base = outside.iter().fold(least.to_owned(), |base, path| common(&base, path));
-        Self { original: original.to_owned(), base, outside }
+        let base = outside.iter().fold(least.to_owned(), |base, path| common(&base, &normalized(path)));
+        Self { original: original.to_owned(), base }
     }
 
     /// Returns the base.
@@ -72,26 +70,29 @@ impl Mirror {
     }
 
     /// Returns shell commands, each after ` && `, that make these links below the directory `$around`, which corresponds
-    /// to the base.
-    pub(crate) fn link_commands(links: &BTreeSet<(PathBuf, PathBuf)>) -> String {
-        let command = |(link, target): &(PathBuf, PathBuf)| {
-            format!(" && ln -s {} \"$around\"/{}", shell::quote(target), shell::quote(link))
-        };
-        links.iter().map(command).collect()
+    /// to the base and has the directories above the copy. Entries with these names are omitted.
+    pub(crate) fn link_commands(&self, omitted: &[&str]) -> String {
+        let mut from = self.base.clone();
+        let mut to = PathBuf::from(".");
+        let mut commands = Vec::new();
+        for name in self.below() {
+            let omitted = [name].into_iter().chain(omitted.iter().map(OsStr::new));
+            let others: Vec<_> = omitted.map(|name| format!(" ! -name {}", pattern(name))).collect();
+            let others = others.concat();
+            let (of, at) = (shell::quote(&from), shell::quote(&to));
+            commands
+                .push(format!(" && find {of} -mindepth 1 -maxdepth 1{others} -exec ln -s {{}} \"$around\"/{at} \\;"));
+            from.push(name);
+            to.push(name);
+        }
+        commands.concat()
     }
+}
 
-    /// Returns the links that lead from a copy to the directories outside: the paths below the base, and their targets.
-    pub(crate) fn needed_links(&self) -> BTreeSet<(PathBuf, PathBuf)> {
-        let link = |path: &PathBuf| {
-            let shared = common(&self.original, path);
-            let name = path.strip_prefix(&shared).ok()?.components().next()?;
-            let target = shared.join(name);
-            // The copy has all directories of the original, so these need no link.
-            let is_beside = !target.starts_with(&self.original);
-            is_beside.then_some((target.strip_prefix(&self.base).ok()?.to_owned(), target))
-        };
-        self.outside.iter().filter_map(link).collect()
-    }
+/// Returns a name as a pattern of `find`, quoted for a shell.
+fn pattern(name: &OsStr) -> String {
+    let escaped = |c: char| if "\\*?[".contains(c) { vec!['\\', c] } else { vec![c] };
+    shell::quote(name.to_string_lossy().chars().flat_map(escaped).collect::<String>())
 }
 
 /// Returns the longest directory that contains both.
@@ -157,13 +158,32 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
-    fn links_lead_beside_the_original() {
-        let links = |outside: &[&str]| {
-            let links = mirror(outside).needed_links();
-            links.iter().map(|(link, to)| format!("{} {}", link.display(), to.display())).collect::<Vec<_>>()
-        };
-        assert_eq!(links(&["/a/b/d/e", "/a/b/d/f", "/a/g"]), ["b/d /a/b/d", "g /a/g"]);
-        assert_eq!(links(&["/a/b/c/d", "/a/b"]), [""; 0]);
+    fn a_shell_makes_the_same_links() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().join("ba se");
+        for path in ["a [*]/b/c", "a [*]/b/.hidden", "a [*]/d e", ".git", "f", "a b"] {
+            fs_err::create_dir_all(base.join(path)).unwrap();
+        }
+        let original = base.join("a [*]/b/c");
+        let mirror = Mirror::new(&original, &original, std::slice::from_ref(&base));
+        let (ours, of_shell) = (dir.path().join("ours"), dir.path().join("shell"));
+        mirror.make(&ours, &|path| path.ends_with(".git")).unwrap();
+        fs_err::create_dir_all(mirror.place_in(&of_shell)).unwrap();
+        let line = format!("around={}{}", shell::quote(&of_shell), mirror.link_commands(&[".git"]));
+        assert!(std::process::Command::new("sh").args(["-c", &line]).status().unwrap().success(), "{line}");
+        for (directory, expected) in [("", &["a b", "f"][..]), ("a [*]", &["d e"]), ("a [*]/b", &[".hidden"])] {
+            for copy in [&ours, &of_shell] {
+                let entries = fs_err::read_dir(copy.join(directory)).unwrap().map(|entry| entry.unwrap().path());
+                let mut links: Vec<_> = entries.filter(|path| path.is_symlink()).collect();
+                links.sort();
+                let expected: Vec<_> = expected.iter().map(|name| copy.join(directory).join(name)).collect();
+                assert_eq!(links, expected, "{line}");
+                assert!(
+                    links.iter().all(|link| link.canonicalize().unwrap().starts_with(base.canonicalize().unwrap()))
+                );
+            }
+        }
     }
 }

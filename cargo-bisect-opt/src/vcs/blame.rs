@@ -35,7 +35,7 @@ pub(crate) fn last_change(file: &Path, line: u32) -> Option<LastChange> {
     let range = format!("{line},{line}");
     let arguments = ["blame", "--porcelain", "--root", "--no-textconv", "-L", &range, "--"].map(AsRef::as_ref);
     let arguments: Vec<&std::ffi::OsStr> = arguments.into_iter().chain([file.file_name()?]).collect();
-    let reply = query::query(directory, &arguments).ok()?;
+    let reply = query::query_locally(directory, &arguments).ok()?;
     if reply.failure.is_some() {
         return None;
     }
@@ -91,6 +91,43 @@ mod tests {
         assert_eq!(last_change(&file, 2), Some(LastChange { commit: None }), "an edited line");
         assert_eq!(last_change(&file, 9), None, "no such line");
         assert_eq!(last_change(Path::new("/"), 1), None);
+    }
+
+    #[test]
+    fn nothing_is_fetched() {
+        let version = Command::new("git").arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+        let version = String::from_utf8(version).unwrap();
+        let numbers: Vec<u32> = version.split(['.', ' ']).filter_map(|word| word.parse().ok()).take(2).collect();
+        // Older versions of git do not know the variable.
+        if numbers < vec![2, 44] {
+            eprintln!("skipped: it needs git 2.44, and this is `{}`", version.trim());
+            assert!(std::env::var_os("CI").is_none(), "CI must have git 2.44");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let (origin, clone) = (directory.path().join("origin"), directory.path().join("clone"));
+        fs_err::create_dir(&origin).unwrap();
+        git(&origin, &["init", "--quiet"]);
+        for text in ["one\n", "one\ntwo\n"] {
+            fs_err::write(origin.join("a.rs"), text).unwrap();
+            git(&origin, &["add", "."]);
+            git(&origin, &["commit", "--quiet", "--message=c"]);
+        }
+        git(&origin, &["config", "uploadpack.allowFilter", "true"]);
+        let url = format!("file://{}", origin.display());
+        git(directory.path(), &["clone", "--quiet", "--filter=blob:none", &url, "clone"]);
+        let missing = || {
+            let mut git = Command::new("git");
+            git.arg("-C").arg(&clone).args(["rev-list", "--objects", "--missing=print", "--all"]);
+            String::from_utf8(git.output().unwrap().stdout)
+                .unwrap()
+                .lines()
+                .filter(|line| line.starts_with('?'))
+                .count()
+        };
+        assert_eq!(missing(), 1);
+        let last = last_change(&clone.join("a.rs"), 1);
+        assert!(last.is_none() && missing() == 1, "{last:?}");
     }
 
     #[test]

@@ -76,11 +76,22 @@ impl GitReply {
 
 /// Asks git about the repository that the environment names, or that contains a directory.
 pub(super) fn query<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result<GitReply, SpawnError> {
+    reply(query_command(directory, arguments))
+}
+
+/// As [`query`], for a question that the user did not ask: git fetches no objects that a partial clone lacks.
+pub(super) fn query_locally<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result<GitReply, SpawnError> {
+    let mut git = query_command(directory, arguments);
+    git.env("GIT_NO_LAZY_FETCH", "1");
+    reply(git)
+}
+
+fn query_command<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(arguments);
     // A query must not write, and the user's preferences for diffs would change the format.
     git.env("GIT_OPTIONAL_LOCKS", "0").env_remove("GIT_DIFF_OPTS");
-    reply(git)
+    git
 }
 
 /// Has git work on the repository that contains a directory, whatever the environment names.

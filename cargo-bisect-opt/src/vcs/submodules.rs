@@ -90,7 +90,7 @@ pub(super) fn check_out(top: &Path, tree: &Path) -> Result<Option<String>, Spawn
 /// # Errors
 /// If git cannot be started.
 pub(super) fn shell_commands(top: &Path, commit: &str) -> Result<String, SpawnError> {
-    let mut commands = String::new();
+    let mut commands = Vec::new();
     let mut left = vec![(Repository::of_user(top)?, commit.to_owned(), PathBuf::from("."))];
     while let Some((repository, commit, tree)) = left.pop() {
         let submodules = parse(&repository.ask(&["ls-tree", "-r", "-z", &commit])?);
@@ -103,11 +103,11 @@ pub(super) fn shell_commands(top: &Path, commit: &str) -> Result<String, SpawnEr
             let Some(source) = repository.submodule(&names, &path) else { continue };
             let target = tree.join(&path);
             let (from, to) = (shell::quote(&source), shell::quote(&target));
-            commands += &format!(" && git clone -q -n -s -- {from} {to} && git -C {to} checkout -q {commit}");
+            commands.push(format!(" && git clone -q -n -s -- {from} {to} && git -C {to} checkout -q {commit}"));
             left.push((Repository::of_submodule(source), commit, target));
         }
     }
-    Ok(commands)
+    Ok(commands.concat())
 }
 
 /// Parses lists of `git ls-files` (mode, hash, stage) and `git ls-tree` (mode, type, hash).

@@ -145,12 +145,12 @@ impl Worktrees {
 
     /// Returns shell commands that make a worktree at a commit, go there, and remove it when the shell ends.
     pub(crate) fn shell_commands(&self, commit: &str) -> String {
-        let links = self.mirror.needed_links();
+        let links = self.mirror.link_commands(&[".git"]);
         let remove = "cd / && git -C \"$top\" worktree remove --force \"$tree\"";
         let (tree, remove) = if links.is_empty() {
             ("tree=$(mktemp -d)".to_owned(), remove.to_owned())
         } else {
-            let (below, links) = (shell::quote(self.mirror.below()), Mirror::link_commands(&links));
+            let below = shell::quote(self.mirror.below());
             let tree = format!("around=$(mktemp -d) && tree=$around/{below} && mkdir -p \"$tree\"{links}");
             (tree, format!("{remove}; rm -rf \"$around\""))
         };
