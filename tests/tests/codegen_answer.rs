@@ -52,6 +52,29 @@ fn the_time_is_that_of_all_searches() {
 }
 
 #[test]
+fn at_the_limit_of_runs_no_search_begins() {
+    let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());
+    let whole = search(&fixture, &scratch, None, &["--level=passes", "--json"]);
+    let runs = |finished: &Finished| finished.events_of("end")[0]["runs"].as_u64().unwrap();
+    let (mut of_crates, mut later) = (0, 0);
+    for most in (1..runs(&whole)).step_by(4) {
+        let mut command = fixture.driver(["test", "--codegen", "-papp", "--level=passes", "--json"]);
+        command.arg(format!("--max-runs={most}")).arg("--out").arg(scratch.dir().join("out"));
+        let finished = run(&mut command).expect_status(5);
+        assert_eq!(runs(&finished), most, "{finished}");
+        finished.expect_message(&["stopped at --max-runs"]);
+        // A search that has begun has had a run.
+        for search in finished.events_of("start") {
+            let is_of_it = |trial: &serde_json::Value| trial["search"] == search["search"];
+            assert!(finished.events_of("trial").iter().any(is_of_it), "{finished}");
+        }
+        assert!(!finished.stderr.contains("see its log"), "{finished}");
+        *(if finished.events_of("found").is_empty() { &mut of_crates } else { &mut later }) += 1;
+    }
+    assert!(of_crates > 0 && later > 0, "{of_crates} {later}");
+}
+
+#[test]
 fn a_pass_that_repairs_it_is_a_stop_gap() {
     let (fixture, scratch) = (Fixture::new("release"), Scratch::new());
     let words = ["-pchecks", "--test=cases", "a_page_without_a_limit_has_all_its_room"];

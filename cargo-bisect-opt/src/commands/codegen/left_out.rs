@@ -58,7 +58,7 @@ impl LeftOut<'_> {
             },
         });
         let others = suspects::others(all.all(), pass);
-        if !others.is_empty() {
+        if !others.is_empty() && !lab.stops_at_limit() {
             let (count, function) = (others.len(), pass.function());
             let note = format!("leaving out other passes ({count} on {function}), in at most {BUILDS} builds");
             lab.emit(&Event::Note(&note))?;

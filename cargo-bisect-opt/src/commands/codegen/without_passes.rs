@@ -56,10 +56,13 @@ impl WithoutPasses<'_> {
                     "no pass was found: it fails without any LLVM or MIR pass in {name}, so another option breaks it: \
                      compare those of `--good` and `--bad`"
                 ),
-                Some(Outcome::Unresolved(_)) | None => format!(
-                    "no pass was found: it fails without any LLVM pass in {name}, and it fails without any MIR pass; the \
-                     run without both kinds has no result: see its log"
-                ),
+                outcome => {
+                    let both = if outcome.is_some() { "has no result: see its log" } else { "was not made" };
+                    format!(
+                        "no pass was found: it fails without any LLVM pass in {name}, and it fails without any MIR \
+                         pass; the run without both kinds {both}"
+                    )
+                }
             },
         };
         lab.emit(&Event::Note(&note))
