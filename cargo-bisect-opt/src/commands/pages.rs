@@ -89,6 +89,9 @@ const QUESTIONS: [OptionGroup; 6] = [
     },
 ];
 
+/// Options that a command refuses: of a build, nothing is started.
+const REFUSED: [(&str, &str); 2] = [("build", "launcher"), ("check", "launcher")];
+
 /// The page of the guide about each command, below `book/src/`.
 const GUIDE: [(&str, &str); 16] = [
     ("cargo-bisect-opt", "index.md"),
@@ -145,7 +148,8 @@ pub(super) fn on_screen(command: Command, detail: Detail) -> Command {
         .action(ArgAction::HelpShort)
         .help("Print this page; with -h, a shorter one");
     let command = command.disable_help_flag(true).arg(help);
-    let command = command.mut_args(|arg| shown(arg, detail, is_root));
+    let is_refused = |arg: &Arg| REFUSED.iter().any(|&(of, option)| of == name && arg.get_long() == Some(option));
+    let command = command.mut_args(|arg| if is_refused(&arg) { arg.hide(true) } else { shown(arg, detail, is_root) });
     let end = end(&name, detail);
     let position = GUIDE.iter().position(|(command, _)| *command == name);
     let command = command.display_order(position.unwrap_or(GUIDE.len()));
