@@ -100,6 +100,13 @@ fn a_search_from_a_hook_of_git_works_in_its_worktrees() {
     let mut command = package.command(&["test", "--json", "--commits", &range]);
     let finished = run(command.env("GIT_DIR", package.dir().join(".git"))).expect_status(0);
     assert_eq!(found_commits(&finished), [package.hashes(&[2])], "{finished}");
+    let before = package.repository.state();
+    for (option, status) in [(None, 101), (Some("--off"), 0)] {
+        let mut replay = package.command(&["replay"]);
+        replay.args(option).env("GIT_INDEX_FILE", package.dir().join(".git/index"));
+        let _ = run(replay.env("GIT_DIR", package.dir().join(".git"))).expect_status(status);
+        assert_eq!(package.repository.state(), before);
+    }
 }
 
 #[test]

@@ -47,6 +47,26 @@ fn line_endings_are_those_of_a_checkout() {
 }
 
 #[test]
+fn a_hunk_of_attributes_converts_the_files_of_its_selection() {
+    let place = Place::new();
+    for (name, text) in [("f", "1\n2\n3\n"), ("g", "1\n"), ("h", "1\n")] {
+        place.repository.write(name, text);
+    }
+    place.repository.commit("old");
+    for (name, text) in
+        [("f", "fine\n2\nfine\n"), ("g", "fine\n"), ("h", "fine\n"), (".gitattributes", "f text eol=crlf\n")]
+    {
+        place.repository.write(name, text);
+    }
+    // All lines of the file end alike, whatever the run before had.
+    let script = "case $(grep -c \"$(printf '\\r')\" f) in 3) exit 1;; 0) exit 0;; *) exit 125; esac";
+    for jobs in ["-j1", "-j4"] {
+        let finished = place.search(&["exec", jobs, "--diff", "--", "sh", "-c", script]).expect_status(0);
+        assert_eq!(names(&finished), [["new file .gitattributes@.gitattributes"]], "{finished}");
+    }
+}
+
+#[test]
 fn filters_are_applied() {
     let place = Place::new();
     place.repository.git(&["config", "filter.letters.clean", "tr a-z A-Z"]);

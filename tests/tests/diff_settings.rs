@@ -92,6 +92,7 @@ fn a_patch_has_the_format_of_git_without_settings() {
         ("diff.wsErrorHighlight", "all"),
         ("diff.colorMoved", "zebra"),
         ("core.quotePath", "false"),
+        ("core.abbrev", "40"),
     ] {
         place.repository.git(&["config", name, value]);
         assert_eq!(patch(&place), plain, "{name}");
@@ -114,6 +115,10 @@ fn what_a_run_does_to_its_repository_is_undone() {
         "git rm -q --cached b".to_owned(),
         "git rm -qf b".to_owned(),
         "git mv b c".to_owned(),
+        "git update-index --assume-unchanged b && echo c > b".to_owned(),
+        ": > $(git rev-parse --git-dir)/index.lock".to_owned(),
+        "merge=$(git rev-parse --git-dir)/rebase-merge; [ -e $merge ] && status=1; mkdir -p $merge".to_owned(),
+        "rm .git".to_owned(),
     ] {
         let check = format!(
             "test -z \"$(git status --porcelain | grep -v ' a$')\" && test -z \"$(git log --format=%s | grep -v old)\" && \
@@ -124,6 +129,28 @@ fn what_a_run_does_to_its_repository_is_undone() {
         if !place.repository.git(&["branch", "--list", "other"]).is_empty() {
             place.repository.git(&["branch", "-qD", "other"]);
         }
+    }
+}
+
+#[test]
+fn a_run_without_git_leaves_the_users_repository_alone() {
+    let place = Place::new();
+    place.repository.write(".gitignore", "temporary\n");
+    for (number, n) in [0, 1, 2].iter().enumerate() {
+        place.repository.write("n", &n.to_string());
+        place.repository.commit(&number.to_string());
+    }
+    place.repository.write("staged", "s");
+    place.repository.git(&["add", "staged"]);
+    let temporary = place.dir().join("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let before = place.repository.state();
+    // Above the worktree, git finds the user's repository.
+    for option in ["--diff=HEAD~1", "--commits=HEAD~2.."] {
+        let mut command = place.command(&["exec", option, "--", "sh", "-c", "rm .git; [ $(cat n) -lt 2 ]"]);
+        let finished = run(command.env("TMPDIR", &temporary)).expect_status(0);
+        assert_eq!(finished.events_of("found").len(), 1, "{finished}");
+        assert_eq!(place.repository.state(), before, "{finished}");
     }
 }
 

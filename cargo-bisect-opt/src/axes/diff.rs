@@ -66,6 +66,7 @@ use crate::{
     units::plural,
     vcs::{
         patch::{Composition, Patch, overlay::Overlays, trees::Trees},
+        query,
         worktrees::Checkout,
     },
 };
@@ -279,35 +280,35 @@ impl Axis for Diff {
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
         let parts = self.selected_before(choice);
         fs_err::create_dir_all(files.directory)?;
-        let path = files.directory.join(format!("{}.patch", files.stem));
+        let [path, list] = ["patch", "paths"].map(|end| files.directory.join(format!("{}.{end}", files.stem)));
         let originals = self.original_files();
         let text = hunk_text::between(&originals, &self.files(&parts))?;
         fs_err::write(&path, &text)?;
-        let quoted = |path: &Path| shell::quote(path);
         let subdirectory = &self.trees.subdirectory;
         let in_it = (!subdirectory.as_os_str().is_empty())
-            .then(|| format!("cd {}", quoted(&Path::new(".").join(subdirectory))));
+            .then(|| format!("cd {}", shell::quote(Path::new(".").join(subdirectory))));
         let worktrees = self.overlays.worktrees();
         // A setting of the user may change or refuse what git applies.
         let option = if worktrees.checks_whitespace() { "--whitespace=nowarn " } else { "" };
         // Git refuses an empty patch.
-        let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", quoted(&path)));
+        let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", shell::quote(&path)));
+        let checkout = worktrees.checkout_command(originals.values().flatten().map(|file| &*file.path), &list)?;
         let in_worktree = |commit: &str| {
-            let old_files = originals.values().flatten().map(|version| version.path.as_path());
             let steps = [
                 Some(worktrees.shell_commands(commit)),
-                worktrees.checkout_command(old_files),
+                checkout.clone(),
                 apply.clone(),
                 worktrees.copy_command(),
                 in_it.clone(),
             ];
             steps.into_iter().flatten().collect::<Vec<_>>().join(" && ")
         };
-        let old = &self.trees.old;
         // Not every shell removes the worktree if a signal ends it.
-        let person = format!("trap 'exit 130' HUP INT TERM && {}", in_worktree(&old[..old.len().min(12)]));
-        let preparation = Preparation { person, replay: in_worktree(old), needs_own_shell: true };
-        Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
+        let (old, short) = (&self.trees.old, &self.trees.old[..self.trees.old.len().min(12)]);
+        let person = format!("trap 'exit 130' HUP INT TERM && {}", in_worktree(short));
+        let replay = format!("{} && {}", query::unset_command(), in_worktree(old));
+        let preparation = Some(Preparation { person, replay, needs_own_shell: true });
+        Ok(Application { preparation, ..self.apply(choice, files)? })
     }
 
     fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {

@@ -1,9 +1,9 @@
 //! Copies of a workspace: one a slot, without git's files and target directories, deleted when the search ends.
 //!
 //! A copy is at the place that corresponds to its original below a common directory: the top of the git work tree, or
-//! the directory that also contains path dependencies outside of the workspace and the user's working directory. Everything beside the workspace is a
-//! link. The files are copied once before the first run. Before each run, those that the run before has changed are
-//! restored.
+//! the directory that also contains path dependencies outside of the workspace and the user's working directory.
+//! Everything beside the workspace is a link. The files are copied once before the first run. Before each run, those that
+//! the run before has changed are restored.
 
 use std::{
     collections::BTreeSet,
@@ -127,10 +127,7 @@ impl CopyPlaces {
 
     /// Makes the directories of a slot above that of the workspace, with links to all that is beside it.
     fn make(&self, slot: usize) -> io::Result<()> {
-        self.mirror.make(&self.top_of(slot), &|path: &Path| {
-            let is = |name: &str| path.file_name().is_some_and(|other| other == name);
-            is(".git") || self.is_read_anyway(path) || path == self.home
-        })
+        self.mirror.make(&self.top_of(slot), &|path: &Path| self.is_read_anyway(path) || path == self.home)
     }
 
     /// Returns true for configuration of cargo in a directory that contains the copies: cargo would read it twice.

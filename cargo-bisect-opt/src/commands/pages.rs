@@ -89,7 +89,7 @@ const QUESTIONS: [OptionGroup; 6] = [
     },
 ];
 
-/// Options that a command refuses: of a build, nothing is started.
+/// Options that a command refuses: `build` and `check` start nothing.
 const REFUSED: [(&str, &str); 2] = [("build", "launcher"), ("check", "launcher")];
 
 /// The page of the guide about each command, below `book/src/`.

@@ -47,8 +47,8 @@ impl Mirror {
         top.components().chain(self.below().components()).collect()
     }
 
-    /// Makes the directories above a copy, with links to everything beside the original and its parents below the base
-    /// that is not omitted; `top` corresponds to the base.
+    /// Makes the directories above a copy, with links to everything beside the original and its parents below the base,
+    /// except for what is omitted and for git's and cargo's own directories; `top` corresponds to the base.
     ///
     /// # Errors
     /// If a directory cannot be read, or a directory or a link cannot be made.
@@ -59,7 +59,7 @@ impl Mirror {
             for entry in fs_err::read_dir(&from)? {
                 let entry = entry?;
                 let other = entry.file_name();
-                if other != name && !is_omitted(&entry.path()) {
+                if other != name && !is_own(&entry.path()) && !is_omitted(&entry.path()) {
                     link(&entry.path(), &to.join(other))?;
                 }
             }
@@ -69,23 +69,44 @@ impl Mirror {
         Ok(())
     }
 
-    /// Returns shell commands, each after ` && `, that make these links below the directory `$around`, which corresponds
-    /// to the base and has the directories above the copy. Entries with these names are omitted.
-    pub(crate) fn link_commands(&self, omitted: &[&str]) -> String {
+    /// Returns shell commands, each after ` && `, that make links as [`make`](Self::make) does, without further omissions,
+    /// below the directory `$around`, which corresponds to the base and has the directories above the copy.
+    pub(crate) fn link_commands(&self) -> String {
         let mut from = self.base.clone();
         let mut to = PathBuf::from(".");
         let mut commands = Vec::new();
         for name in self.below() {
-            let omitted = [name].into_iter().chain(omitted.iter().map(OsStr::new));
+            let own = [GIT, CARGO].map(OsStr::new).into_iter().filter(|own| is_own(&from.join(own)));
+            let omitted = [name].into_iter().chain(own);
             let others: Vec<_> = omitted.map(|name| format!(" ! -name {}", pattern(name))).collect();
             let others = others.concat();
             let (of, at) = (shell::quote(&from), shell::quote(&to));
             commands
-                .push(format!(" && find {of} -mindepth 1 -maxdepth 1{others} -exec ln -s {{}} \"$around\"/{at} \\;"));
+                .push(format!(" && find {of} -mindepth 1 -maxdepth 1{others} -exec sh -c 'ln -s \"$@\" \"$0\"' \"$around\"/{at} {{}} +"));
             from.push(name);
             to.push(name);
         }
         commands.concat()
+    }
+}
+
+/// The name of git's own directory.
+const GIT: &str = ".git";
+/// The usual name of cargo's own directory.
+const CARGO: &str = ".cargo";
+
+/// Returns true for git's own directory, and for cargo's own one: cargo reads the configuration there in any case, and
+/// with a link it would read it twice.
+fn is_own(path: &Path) -> bool {
+    let of_user = || std::env::home_dir().map(|home| home.join(CARGO));
+    let cargo = || std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(of_user);
+    match path.file_name() {
+        Some(name) if name == GIT => true,
+        Some(name) if name == CARGO => path
+            .canonicalize()
+            .ok()
+            .is_some_and(|path| Some(path) == cargo().and_then(|cargo| cargo.canonicalize().ok())),
+        _ => false,
     }
 }
 
@@ -169,9 +190,9 @@ mod tests {
         let original = base.join("a [*]/b/c");
         let mirror = Mirror::new(&original, &original, std::slice::from_ref(&base));
         let (ours, of_shell) = (dir.path().join("ours"), dir.path().join("shell"));
-        mirror.make(&ours, &|path| path.ends_with(".git")).unwrap();
+        mirror.make(&ours, &|_| false).unwrap();
         fs_err::create_dir_all(mirror.place_in(&of_shell)).unwrap();
-        let line = format!("around={}{}", shell::quote(&of_shell), mirror.link_commands(&[".git"]));
+        let line = format!("around={}{}", shell::quote(&of_shell), mirror.link_commands());
         assert!(std::process::Command::new("sh").args(["-c", &line]).status().unwrap().success(), "{line}");
         for (directory, expected) in [("", &["a b", "f"][..]), ("a [*]", &["d e"]), ("a [*]/b", &[".hidden"])] {
             for copy in [&ours, &of_shell] {

@@ -99,9 +99,9 @@ mod tests {
         let version = String::from_utf8(version).unwrap();
         let numbers: Vec<u32> = version.split(['.', ' ']).filter_map(|word| word.parse().ok()).take(2).collect();
         // Older versions of git do not know the variable.
-        if numbers < vec![2, 44] {
-            eprintln!("skipped: it needs git 2.44, and this is `{}`", version.trim());
-            assert!(std::env::var_os("CI").is_none(), "CI must have git 2.44");
+        if numbers < vec![2, 45] {
+            eprintln!("skipped: it needs git 2.45, and this is `{}`", version.trim());
+            assert!(std::env::var_os("CI").is_none(), "CI must have git 2.45");
             return;
         }
         let directory = tempfile::tempdir().unwrap();

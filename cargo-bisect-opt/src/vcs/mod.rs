@@ -11,4 +11,5 @@ pub(crate) mod query;
 pub(crate) mod since;
 pub(crate) mod source_files;
 mod submodules;
+mod worktree_files;
 pub(crate) mod worktrees;

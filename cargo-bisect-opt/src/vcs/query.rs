@@ -25,6 +25,11 @@ pub(crate) const LOCAL_VARIABLES: [&str; 11] = [
     "GIT_INTERNAL_SUPER_PREFIX",
 ];
 
+/// Returns the shell command that removes these variables.
+pub(crate) fn unset_command() -> String {
+    format!("unset {}", LOCAL_VARIABLES.join(" "))
+}
+
 /// The variables that change how git reads the paths on its command line.
 const PATHSPEC_VARIABLES: [&str; 4] =
     ["GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];
@@ -79,7 +84,7 @@ pub(super) fn query<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Resul
     reply(query_command(directory, arguments))
 }
 
-/// As [`query`], for a question that the user did not ask: git fetches no objects that a partial clone lacks.
+/// As [`query`], for what an answer can do without: git fetches no objects that a partial clone lacks.
 pub(super) fn query_locally<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result<GitReply, SpawnError> {
     let mut git = query_command(directory, arguments);
     git.env("GIT_NO_LAZY_FETCH", "1");

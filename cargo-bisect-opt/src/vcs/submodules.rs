@@ -21,7 +21,8 @@ struct Submodule {
 struct Repository {
     /// The directories that have repositories of submodules by their names. The first one is its own directory.
     git_directories: Vec<PathBuf>,
-    /// The directory that has repositories of submodules by their paths: old ones, and those that were added by hand.
+    /// The directory that has repositories of submodules by their paths: old ones, and those that were added by hand. Of a
+    /// submodule whose own repository is among those of the user's, it has none.
     tree: PathBuf,
 }
 
@@ -93,10 +94,11 @@ pub(super) fn shell_commands(top: &Path, commit: &str) -> Result<String, SpawnEr
     let mut commands = Vec::new();
     let mut left = vec![(Repository::of_user(top)?, commit.to_owned(), PathBuf::from("."))];
     while let Some((repository, commit, tree)) = left.pop() {
-        let submodules = parse(&repository.ask(&["ls-tree", "-r", "-z", &commit])?);
-        if submodules.is_empty() {
+        let listed = repository.ask(&["ls-tree", "-r", "-z", &commit])?;
+        if !listed.split(|&byte| byte == 0).any(|entry| entry.ends_with(b"\t.gitmodules")) {
             continue;
         }
+        let submodules = parse(&listed);
         let file = format!("--blob={commit}:.gitmodules");
         let names = parse_names(&repository.ask(&[&["config", &file], &PATHS[..]].concat())?);
         for Submodule { path, commit } in submodules {
@@ -135,10 +137,10 @@ fn parse_names(listed: &[u8]) -> BTreeMap<PathBuf, String> {
 /// Checks out a commit in the worktree of a submodule, whose objects are those of `source`.
 fn check_out_one(source: &Path, target: &Path, commit: &str) -> Result<Option<String>, SpawnError> {
     if !target.join(".git").exists() {
-        let directory = target.parent().unwrap_or(target);
         let clone =
             ["clone".as_ref(), "--quiet".as_ref(), "--no-checkout".as_ref(), "--shared".as_ref(), source.as_os_str()];
-        let cloned = query::call(directory, &[&clone[..], &[target.as_os_str()]].concat())?;
+        // The directory of the target may not exist.
+        let cloned = query::call(source, &[&clone[..], &[target.as_os_str()]].concat())?;
         if cloned.failure.is_some() {
             return Ok(Some(cloned.message));
         }

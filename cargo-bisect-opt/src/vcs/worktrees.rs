@@ -5,12 +5,13 @@
 //! lead from a worktree to these, too. A later search removes the worktrees of a killed one.
 
 use std::{
+    collections::{BTreeMap, btree_map::Entry},
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{diff, ignored_file::IgnoredFile, query, submodules};
+use super::{diff, ignored_file::IgnoredFile, query, submodules, worktree_files::WorktreeFiles};
 use crate::process::{SpawnError, mirror::Mirror, owned_dir::OwnedDir, shell};
 
 /// The beginning of the name of the directory that holds the worktrees of a search. It begins like other directories
@@ -59,8 +60,8 @@ pub(crate) struct Worktrees {
     home: Option<OwnedDir>,
     /// The lock file that they get if git ignores it.
     lock_file: Option<IgnoredFile>,
-    /// The slots whose worktrees exist.
-    slots: Mutex<Vec<usize>>,
+    /// The slots whose worktrees exist, with git's records after the last checkout.
+    slots: Mutex<BTreeMap<usize, Option<Arc<WorktreeFiles>>>>,
 }
 
 /// The state of a worktree after a checkout.
@@ -105,9 +106,9 @@ impl Worktrees {
     pub(crate) fn checkout(&self, slot: usize, commit: &str) -> Result<Checkout, WorktreeError> {
         let tree = self.tree(slot);
         {
-            // Git makes one worktree at a time, and after a panic the list is still correct.
-            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-            if !slots.contains(&slot) {
+            // Git makes one worktree at a time.
+            let mut slots = self.slots();
+            if let Entry::Vacant(vacant) = slots.entry(slot) {
                 self.surround(slot).map_err(|error| WorktreeError::Surroundings { tree: tree.clone(), error })?;
                 let name = tree.to_string_lossy();
                 let add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", "--lock", &name, commit];
@@ -115,8 +116,11 @@ impl Worktrees {
                 if added.failure.is_some() {
                     return Err(WorktreeError::Add(added.message));
                 }
-                slots.push(slot);
+                vacant.insert(None);
             }
+        }
+        if let Err(error) = self.forget_run(slot) {
+            return Ok(Checkout::Failed(error.to_string()));
         }
         for arguments in [
             &["checkout", "--quiet", "--force", "--detach", commit, "--"][..],
@@ -128,7 +132,25 @@ impl Worktrees {
                 return Ok(Checkout::Failed(format!("`git {}` failed: {}", arguments[0], reply.message)));
             }
         }
+        match WorktreeFiles::of(&tree) {
+            Ok(files) => self.slots().insert(slot, Some(Arc::new(files))),
+            Err(error) => return Ok(Checkout::Failed(error.to_string())),
+        };
         self.completed(tree)
+    }
+
+    /// Undoes what a run has done to git's records of the worktree of a slot. Its files stay as they are.
+    ///
+    /// # Errors
+    /// If a file cannot be read, written or removed.
+    pub(super) fn forget_run(&self, slot: usize) -> io::Result<()> {
+        let files = self.slots().get(&slot).cloned().flatten();
+        files.map_or(Ok(()), |files| files.restore())
+    }
+
+    fn slots(&self) -> MutexGuard<'_, BTreeMap<usize, Option<Arc<WorktreeFiles>>>> {
+        // The list is still correct after a panic.
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives a worktree its submodules, and the file that git ignores.
@@ -145,7 +167,7 @@ impl Worktrees {
 
     /// Returns shell commands that make a worktree at a commit, go there, and remove it when the shell ends.
     pub(crate) fn shell_commands(&self, commit: &str) -> String {
-        let links = self.mirror.link_commands(&[".git"]);
+        let links = self.mirror.link_commands();
         let remove = "cd / && git -C \"$top\" worktree remove --force \"$tree\"";
         let (tree, remove) = if links.is_empty() {
             ("tree=$(mktemp -d)".to_owned(), remove.to_owned())
@@ -170,15 +192,27 @@ impl Worktrees {
         Some(format!("{{ {is_there} || {copy}; }}"))
     }
 
-    /// Returns the shell command that checks out these files of the commit in such a worktree. It is necessary only in a
-    /// sparse checkout, whose patterns may omit the files.
-    pub(crate) fn checkout_command<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
+    /// Returns the shell command that checks out these files of the commit in such a worktree, and writes their paths to a
+    /// list that it reads. It is necessary only in a sparse checkout, whose patterns may omit the files.
+    ///
+    /// # Errors
+    /// If the list cannot be written.
+    pub(crate) fn checkout_command<'a>(
+        &self,
+        files: impl IntoIterator<Item = &'a Path>,
+        list: &Path,
+    ) -> io::Result<Option<String>> {
         if !query::is_sparse(self.repository()).is_ok_and(|is_sparse| is_sparse) {
-            return None;
+            return Ok(None);
         }
-        let files: Vec<_> = files.into_iter().map(shell::quote).collect();
-        let checkout = "git --literal-pathspecs checkout -q --ignore-skip-worktree-bits HEAD --";
-        (!files.is_empty()).then(|| format!("{checkout} {}", files.join(" ")))
+        let paths: Vec<_> =
+            files.into_iter().map(|file| [file.as_os_str().as_encoded_bytes(), b"\0"].concat()).collect();
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        fs_err::write(list, paths.concat())?;
+        let checkout = "git --literal-pathspecs checkout -q --ignore-skip-worktree-bits HEAD --pathspec-file-nul";
+        Ok(Some(format!("{checkout} --pathspec-from-file={}", shell::quote(list))))
     }
 
     /// Returns true if `git apply` may change or refuse a patch because of its white space.
@@ -201,8 +235,7 @@ impl Worktrees {
     /// Makes the directories above the worktree of a slot, with links to what is beside the user's work tree.
     fn surround(&self, slot: usize) -> io::Result<()> {
         let home = self.home.as_ref().map(OwnedDir::path);
-        let is_git = |path: &Path| path.file_name().is_some_and(|name| name == ".git");
-        self.mirror.make(&self.top_of(slot), &|path: &Path| is_git(path) || Some(path) == home)
+        self.mirror.make(&self.top_of(slot), &|path: &Path| Some(path) == home)
     }
 
     /// Removes the worktrees of searches that were killed.
@@ -236,7 +269,7 @@ impl Worktrees {
 impl Drop for Worktrees {
     fn drop(&mut self) {
         let slots = std::mem::take(self.slots.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let trees: Vec<_> = slots.into_iter().map(|slot| self.tree(slot)).collect();
+        let trees: Vec<_> = slots.into_keys().map(|slot| self.tree(slot)).collect();
         // What cannot be deleted now is left to the next search.
         let is_deleted = self.home.take().is_some_and(|home| home.delete().is_ok());
         for tree in trees.iter().filter(|_| is_deleted) {

@@ -36,11 +36,15 @@ pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::
     write("b", after)?;
     let mut git = Command::new("git");
     // These settings of the user would change the patch, or make git fail.
-    let settings = ["core.autocrlf=false", "core.attributesFile=/dev/null", "diff.suppressBlankEmpty=false"];
+    let settings =
+        ["core.abbrev=auto", "core.autocrlf=false", "core.attributesFile=/dev/null", "diff.suppressBlankEmpty=false"];
     git.args(settings.iter().flat_map(|setting| ["-c", setting])).args(["diff", "--no-index", "-O/dev/null"]);
     git.args(["--no-prefix", "--no-color", "--no-ext-diff", "--no-textconv", "--binary", "-M", "-U3"]);
     git.args(["--inter-hunk-context=0", "--diff-algorithm=default", "--indent-heuristic", "--no-relative", "a", "b"]);
-    git.current_dir(scratch.path()).env("GIT_ATTR_NOSYSTEM", "1").env_remove("GIT_DIFF_OPTS");
+    git.current_dir(scratch.path())
+        .env("GIT_ATTR_NOSYSTEM", "1")
+        .env_remove("GIT_DIFF_OPTS")
+        .env_remove("GIT_ATTR_SOURCE");
     let reply = process::output_of(git).map_err(io::Error::other)?;
     // The status 1 says that there is a difference.
     if !matches!(reply.status.code(), Some(0 | 1)) {

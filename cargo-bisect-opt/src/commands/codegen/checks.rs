@@ -1,15 +1,12 @@
 //! Checks of a profile that decide about a culprit: facts in plain words, and advice on what to look for.
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::path::Path;
 
-use bisect_core::search::Outcome;
-
-use super::{Inquiry, advice};
+use super::advice;
 use crate::{
-    axes::{compilation::Compilation, contrast::Contrast, fixed::Fixed, stop_gap},
+    axes::compilation::Compilation,
     cargo::{graph::Package, profiles::CHECKS},
-    lab::Lab,
-    output::events::{Fact, StopGap},
+    output::events::Fact,
     units,
 };
 
@@ -140,35 +137,6 @@ impl<'a> Decisive<'a> {
 fn names_assertions(line: &str) -> bool {
     let mut words = advice::code_words(line);
     words.any(|word| matches!(word, "debug_assert" | "debug_assert_eq" | "debug_assert_ne" | "debug_assertions"))
-}
-
-impl Inquiry<'_> {
-    /// Returns the checks that decide: of several, one with which alone the target passes, or else all.
-    ///
-    /// # Errors
-    /// If an event cannot be emitted.
-    pub(super) fn decisive_checks(&mut self, lab: &mut Lab<'_>) -> io::Result<Vec<&'static str>> {
-        let Contrast { good, is_minimal, .. } = &self.compilation.contrast;
-        let is_one_of_several = *is_minimal && good.keys.len() > 1;
-        let bad = self.bad.difference(&self.culprits).copied().collect();
-        for &check in self.checks.iter().filter(|_| is_one_of_several) {
-            let only = self.compilation.with_one_good_key(check);
-            let fixed = Fixed {
-                build: only.with(&bad, &BTreeMap::new()),
-                subject: format!("with only {} in {}", only.contrast.good, only.names(&self.culprits)),
-            };
-            let mut target = self.crates.narrowed(self.tests, Box::new(fixed));
-            if lab.try_once(&mut target)?.is_ok_and(|run| run.outcome == Outcome::Pass) {
-                let packages = self.packages();
-                if let Some(StopGap { text, .. }) = stop_gap::of_crates(&only, &packages) {
-                    let text = format!("a smaller one repairs this culprit: {}", text.replace('\n', " "));
-                    self.facts.push(Fact { of: "stop-gap", text });
-                }
-                return Ok(vec![check]);
-            }
-        }
-        Ok(self.checks.clone())
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,11 @@
-//! The searches within one culprit of `--codegen`: for functions, then for passes, and what both say about it.
+//! The searches within one culprit of `--codegen`: for functions, then for passes; and the answer about the culprit.
 
-use std::{collections::BTreeSet, io, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::PathBuf,
+    sync::Arc,
+};
 
 use bisect_core::{
     ChangeId,
@@ -12,15 +17,18 @@ use crate::{
     axes::{
         Axis,
         compilation::Compilation,
+        contrast::Contrast,
+        fixed::Fixed,
         gated::{Gated, Gates, KnownChanges},
         passes::Counted,
+        stop_gap,
     },
     cargo::{CargoError, graph::Package},
     commands::options::Depth,
     compiler::{bisect_rustc::BisectRustc, plan::CounterKind},
     lab::{Lab, Searched},
     output::{
-        events::{Answer, Event, Fact},
+        events::{Answer, Event, Fact, StopGap},
         exit_status::Exit,
     },
     report::content::Report,
@@ -32,7 +40,7 @@ type FoundChanges = Vec<Report>;
 
 /// The search within one culprit.
 pub(super) struct Inquiry<'a> {
-    /// What the user asked for.
+    /// The searches that the user requested.
     pub(super) drill: &'a Drill,
     /// The compilation of all packages.
     pub(super) compilation: &'a Arc<Compilation>,
@@ -196,6 +204,33 @@ impl Inquiry<'_> {
             format!("no {what} was found: {why}")
         });
         Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way, note))
+    }
+
+    /// Returns the checks that decide: of several, one with which alone the target passes, or else all.
+    ///
+    /// # Errors
+    /// If an event cannot be emitted.
+    fn decisive_checks(&mut self, lab: &mut Lab<'_>) -> io::Result<Vec<&'static str>> {
+        let Contrast { good, is_minimal, .. } = &self.compilation.contrast;
+        let is_one_of_several = *is_minimal && good.keys.len() > 1;
+        let bad = self.bad.difference(&self.culprits).copied().collect();
+        for &check in self.checks.iter().filter(|_| is_one_of_several) {
+            let only = self.compilation.with_one_good_key(check);
+            let fixed = Fixed {
+                build: only.with(&bad, &BTreeMap::new()),
+                subject: format!("with only {} in {}", only.contrast.good, only.names(&self.culprits)),
+            };
+            let mut target = self.crates.narrowed(self.tests, Box::new(fixed));
+            if lab.try_once(&mut target)?.is_ok_and(|run| run.outcome == Outcome::Pass) {
+                let packages = self.packages();
+                if let Some(StopGap { text, .. }) = stop_gap::of_crates(&only, &packages) {
+                    let text = format!("a smaller one repairs this culprit: {}", text.replace('\n', " "));
+                    self.facts.push(Fact { of: "stop-gap", text });
+                }
+                return Ok(vec![check]);
+            }
+        }
+        Ok(self.checks.clone())
     }
 
     /// Returns the packages of the culprit.

@@ -57,10 +57,10 @@ impl WithoutPasses<'_> {
                      compare those of `--good` and `--bad`"
                 ),
                 outcome => {
-                    let both = if outcome.is_some() { "has no result: see its log" } else { "was not made" };
+                    let result = if outcome.is_some() { "has no result: see its log" } else { "was not made" };
                     format!(
                         "no pass was found: it fails without any LLVM pass in {name}, and it fails without any MIR \
-                         pass; the run without both kinds {both}"
+                         pass; the run without both kinds {result}"
                     )
                 }
             },

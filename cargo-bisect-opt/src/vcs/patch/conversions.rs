@@ -32,6 +32,11 @@ impl Conversions {
         for is_new in [false, true] {
             let stored = patch.compose(|_| is_new);
             let files: Vec<_> = files(&stored).collect();
+            if stored.keys().any(|path| has_attributes(path)) {
+                // Any of the files may be converted in one selection, and not in another one.
+                paths.extend(files.iter().map(|file| file.path.clone()));
+                continue;
+            }
             let written = checked_out(tree, &files)?;
             let differing = files.iter().zip(written).filter(|(file, written)| file.content != *written);
             paths.extend(differing.map(|(file, _)| file.path.clone()));
@@ -39,7 +44,7 @@ impl Conversions {
         Ok(Self { paths })
     }
 
-    /// Converts the files of a composition as git would when it writes them into a work tree.
+    /// Converts the files of a composition as git would when it writes them into a work tree, by the attributes there.
     ///
     /// # Errors
     /// If git fails, for instance because a filter does.
@@ -54,6 +59,11 @@ impl Conversions {
         }
         Ok(())
     }
+}
+
+/// Returns true for a file with attributes, which decide about the conversion of other files.
+pub(super) fn has_attributes(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == ".gitattributes")
 }
 
 /// Returns the files of a composition, without links.

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{
-    conversions::Conversions,
+    conversions::{Conversions, has_attributes},
     parts::{Composition, Patch},
     trees::{FileMode, FileVersion},
 };
@@ -70,6 +70,9 @@ impl Overlays {
         is_enabled: impl Fn(usize) -> bool,
     ) -> Result<Checkout, WorktreeError> {
         let tree = if self.slots().contains(&slot) {
+            if let Err(error) = self.worktrees.forget_run(slot) {
+                return Ok(Checkout::Failed(error.to_string()));
+            }
             self.worktrees.tree(slot)
         } else {
             match self.worktrees.checkout(slot, &self.commit)? {
@@ -79,15 +82,21 @@ impl Overlays {
         };
         self.slots().insert(slot);
         let mut wanted = patch.compose(is_enabled);
+        let attributes = wanted.iter().filter(|(path, _)| has_attributes(path));
+        let attributes = attributes.map(|(&path, version)| (path, version.clone())).collect();
+        let not_written = |error| Checkout::Failed(format!("the files of this selection cannot be written: {error}"));
+        if let Err(error) = write(&tree, &attributes) {
+            return Ok(not_written(error));
+        }
         if let Err(error) = self.conversions.apply(&tree, &mut wanted) {
             return Ok(Checkout::Failed(format!("git cannot convert the files of this selection: {error}")));
         }
-        if let Err(why) = self.restore(&tree, &wanted) {
+        if let Err(why) = restore(&tree, &wanted) {
             return Ok(Checkout::Failed(why));
         }
         match write(&tree, &wanted) {
             Ok(()) => self.worktrees.completed(tree),
-            Err(error) => Ok(Checkout::Failed(format!("the files of this selection cannot be written: {error}"))),
+            Err(error) => Ok(not_written(error)),
         }
     }
 
@@ -107,89 +116,47 @@ impl Overlays {
         paths.into_iter().filter_map(read).collect()
     }
 
-    /// Undoes changes of files that are not in the composition.
-    ///
-    /// # Errors
-    /// If that fails: the reason, for people.
-    fn restore(&self, tree: &Path, wanted: &Composition<'_>) -> Result<(), String> {
-        let mut found = TreeState::of(tree)?;
-        if found.head != self.commit || found.is_index_changed {
-            // A run has used `git commit` or `git add`, for example. The files keep their times.
-            git(tree, &["update-ref", "--no-deref", "HEAD", &self.commit].map(OsStr::new))?;
-            git(tree, &["reset", "--quiet", &self.commit, "--"].map(OsStr::new))?;
-            found = TreeState::of(tree)?;
-        }
-        for path in found.untracked.iter().filter(|&path| !wanted.contains_key(path)) {
-            remove(tree, path).map_err(|error| error.to_string())?;
-        }
-        let tracked: Vec<_> = found.changed.iter().filter(|&path| !wanted.contains_key(path)).collect();
-        if tracked.is_empty() {
-            return Ok(());
-        }
-        let checkout = ["checkout", "--force", "--quiet", "--"].map(OsStr::new).into_iter();
-        git(tree, &checkout.chain(tracked.into_iter().map(|path| path.as_os_str())).collect::<Vec<_>>()).map(drop)
-    }
-
     fn slots(&self) -> std::sync::MutexGuard<'_, BTreeSet<usize>> {
         // The set is still correct after a panic.
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The state of a work tree.
-struct TreeState {
-    /// The commit of HEAD.
-    head: String,
-    /// True if the index differs from HEAD.
-    is_index_changed: bool,
-    /// The files that git tracks, and that differ from HEAD in the index or in the tree.
-    changed: Vec<PathBuf>,
-    /// The files that git neither tracks nor ignores.
-    untracked: Vec<PathBuf>,
+/// Undoes changes of files that are not in the composition.
+///
+/// # Errors
+/// If that fails: the reason, for people.
+fn restore(tree: &Path, wanted: &Composition<'_>) -> Result<(), String> {
+    let found = differences(tree)?;
+    let (untracked, tracked): (Vec<_>, Vec<_>) =
+        found.into_iter().filter(|(_, path)| !wanted.contains_key(path)).partition(|(state, _)| state == b"??");
+    for (_, path) in untracked {
+        remove(tree, &path).map_err(|error| error.to_string())?;
+    }
+    if tracked.is_empty() {
+        return Ok(());
+    }
+    let checkout = ["--literal-pathspecs", "checkout", "--force", "--quiet", "--"].map(OsStr::new).into_iter();
+    git(tree, &checkout.chain(tracked.iter().map(|(_, path)| path.as_os_str())).collect::<Vec<_>>()).map(drop)
 }
 
-impl TreeState {
-    /// Asks git for the state of a tree.
-    fn of(tree: &Path) -> Result<Self, String> {
-        let status = ["status", "--porcelain=v2", "--branch", "-z", "--no-ahead-behind", "--untracked-files=all"];
-        let options = ["--no-renames", "--ignore-submodules=all"];
-        let listed = git(tree, &[&status[..], &options].concat().into_iter().map(OsStr::new).collect::<Vec<_>>())?;
-        Ok(Self::parse(&listed))
-    }
+/// The state of a file, as `git status` prints it in two letters, and its path.
+type ListedFile = ([u8; 2], PathBuf);
 
-    /// Parses the output of `git status --porcelain=v2 --branch -z`.
-    fn parse(listed: &[u8]) -> Self {
-        let mut state =
-            Self { head: String::new(), is_index_changed: false, changed: Vec::new(), untracked: Vec::new() };
-        for entry in listed.split(|&byte| byte == 0) {
-            let path_after = |fields: usize| entry.splitn(fields + 1, |&byte| byte == b' ').nth(fields).map(to_path);
-            match entry {
-                [b'#', ..] => {
-                    let head = entry.strip_prefix(b"# branch.oid ").map(String::from_utf8_lossy);
-                    state.head.extend(head);
-                }
-                [b'?', ..] => state.untracked.extend(path_after(1)),
-                // The two letters are the state in the index and in the tree. The second one is `A` after `git add -N`.
-                [b'1', b' ', index, in_tree, ..] => {
-                    state.is_index_changed |= *index != b'.' || *in_tree == b'A';
-                    state.changed.extend(path_after(8));
-                }
-                // A merge has left conflicts.
-                [b'u', ..] => {
-                    state.is_index_changed = true;
-                    state.changed.extend(path_after(10));
-                }
-                _ => {}
-            }
-        }
-        state
-    }
+/// Returns the files that differ from the commit, and those that git neither tracks nor ignores. The submodules are left
+/// to [`Worktrees::completed`].
+fn differences(tree: &Path) -> Result<Vec<ListedFile>, String> {
+    let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
+    let listed = git(tree, &status.map(OsStr::new))?;
+    let entries = listed.split(|&byte| byte == 0).filter_map(|entry| entry.split_at_checked(3));
+    Ok(entries.map(|(state, path)| ([state[0], state[1]], to_path(path))).collect())
 }
 
 /// Returns the output of git in a work tree.
 fn git(tree: &Path, arguments: &[&OsStr]) -> Result<Vec<u8>, String> {
     let reply = query::call(tree, arguments).map_err(|error| error.to_string())?;
-    let command = arguments[0].display();
+    let is_option = |word: &&&OsStr| word.as_encoded_bytes().starts_with(b"-");
+    let command = arguments.iter().find(|word| !is_option(word)).map_or(OsStr::new(""), |name| name).display();
     reply.failure.map_or(Ok(reply.output), |_| Err(format!("`git {command}` failed: {}", reply.message)))
 }
 
