@@ -106,6 +106,40 @@ pub(crate) fn grep(text: &str) -> [&str; 5] {
 }
 
 #[test]
+fn a_patch_renames_files_and_is_applied_from_any_directory() {
+    let place = Place::new();
+    for name in ["plain", "with \"quotes\"", "edited"] {
+        place.repository.write(name, &lines(9, |_| false).replace("old", name));
+    }
+    place.repository.write("sub/s", "old\n");
+    place.repository.commit("old");
+    for (from, to) in [("plain", "moved/plain"), ("with \"quotes\"", "moved/\"quotes\""), ("edited", "moved/edited")] {
+        fs::create_dir_all(place.dir().join("moved")).unwrap();
+        fs::rename(place.dir().join(from), place.dir().join(to)).unwrap();
+    }
+    place.repository.write("moved/edited", &lines(9, |n| n == 4).replace("old", "edited"));
+    let out = place.scratch.dir().join("o ut");
+    let script = "! grep -rq 'new 4' ..";
+    let search = |format: &[&str]| {
+        let out = out.display().to_string();
+        let mut command = place
+            .scratch
+            .driver([&["exec", "--out", &out][..], format, &["--diff", "--", "sh", "-c", script]].concat());
+        run(command.current_dir(place.dir().join("sub"))).expect_status(0)
+    };
+    let finished = search(&["--json"]);
+    assert_eq!(names(&finished), [["@moved/edited:9"]], "{finished}");
+    for (line, status) in [("reproduce", 1), ("passes", 0)] {
+        place.paste(finished.events_of("found")[0][line].as_str().unwrap(), status);
+    }
+    // The line that undoes it, pasted where the search was started.
+    let text = search(&[]).stdout;
+    let line = text.lines().find_map(|line| line.split_once("  # on the working files: undoes").map(|(line, _)| line));
+    let line = format!("cd sub && {} && {script}", line.unwrap());
+    assert_eq!(place.shell(&line).status, Some(0), "{line}\n{text}");
+}
+
+#[test]
 fn one_hunk_among_many() {
     let place = Place::new();
     place.repository.write("a", &lines(50, |_| false));

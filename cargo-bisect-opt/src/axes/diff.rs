@@ -378,14 +378,13 @@ impl Axis for Diff {
         let rest = all.iter().filter(|part| !parts.contains(part) && !dependent.contains(part)).copied().collect();
         let with_needed = parts.union(&needed).copied().collect();
         let (old, new) = &self.trees.names;
-        let titled =
-            |title: String, patch: Vec<u8>| if patch.is_empty() { patch } else { [title.into_bytes(), patch].concat() };
         let culprit = hunk_text::between(&self.files(&PartSet::new()), &self.files(&with_needed))?;
         let undo = hunk_text::between(&self.files(&all), &self.files(&rest))?;
         Ok(Some(Patches {
-            culprit: titled(format!("Apply this patch to {old}: the target then fails.\n\n"), culprit),
-            undo: titled(format!("Apply this patch to {new}: it undoes the culprit.\n\n"), undo),
+            culprit: hunk_text::titled(&format!("Apply this patch to {old}: the target then fails."), culprit),
+            undo: hunk_text::titled(&format!("Apply this patch to {new}: it undoes the culprit."), undo),
             versions: self.trees.names.clone(),
+            top: self.trees.top_if_elsewhere(),
         }))
     }
 

@@ -1,6 +1,6 @@
 //! Events of a search in progress.
 
-use std::{collections::BTreeSet, io};
+use std::{collections::BTreeSet, io, path::PathBuf};
 
 use bisect_core::{
     ChangeId,
@@ -226,8 +226,13 @@ fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -
     let write = |patches: Patches| {
         let culprit = session.lab.run_dir.write_patch(&format!("culprit-{}", found.set), &patches.culprit)?;
         let undo = session.lab.run_dir.write_patch(&format!("culprit-{}-undo", found.set), &patches.undo)?;
-        let (culprit, undo) = (culprit.display().to_string(), undo.display().to_string());
-        Ok(PatchFiles { culprit, undo, versions: patches.versions })
+        let shown = |path: PathBuf| {
+            let path = if patches.top.is_some() { std::path::absolute(path)? } else { path };
+            io::Result::Ok(path.display().to_string())
+        };
+        let (culprit, undo) = (shown(culprit)?, shown(undo)?);
+        let top = patches.top.map(|top| top.display().to_string());
+        Ok(PatchFiles { culprit, undo, top, versions: patches.versions })
     };
     match session.target.patches(&ids).and_then(|patches| patches.map(write).transpose()) {
         Ok(written) => Ok(written),

@@ -18,6 +18,7 @@ use super::{
     trial_context::TrialContext,
 };
 use crate::{
+    process::shell,
     report::content::Report,
     run::{result::Failed, seed::Seed},
     vcs::blame::LastChange,
@@ -252,6 +253,8 @@ pub(crate) struct Patches {
     pub(crate) undo: Vec<u8>,
     /// The names of the old and the new sources.
     pub(crate) versions: (String, String),
+    /// The directory to which the paths in the patches are relative, unless it is the working directory.
+    pub(crate) top: Option<PathBuf>,
 }
 
 /// The files with the patches of a culprit.
@@ -261,8 +264,20 @@ pub(crate) struct PatchFiles {
     pub(crate) culprit: String,
     /// The patch that undoes the changes in the new sources.
     pub(crate) undo: String,
+    /// The directory in which they are applied, unless it is the user's; then their paths are absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) top: Option<String>,
     /// The names of the old and the new sources.
     pub(crate) versions: (String, String),
+}
+
+impl PatchFiles {
+    /// Returns the command line that applies one of these files.
+    pub(crate) fn apply(&self, file: &str) -> String {
+        // Below the directory, git would skip files elsewhere, and report no error.
+        let of_top = self.top.as_ref().map(|top| format!("-C {} ", shell::quote(top))).unwrap_or_default();
+        format!("git {of_top}apply {}", shell::quote(file))
+    }
 }
 
 /// Shell command lines that run the target once more, in any directory. The words of a debugger are their arguments.

@@ -51,7 +51,27 @@ pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::
         let message = String::from_utf8_lossy(&reply.stderr).trim_end().to_owned();
         return Err(io::Error::other(format!("`git diff --no-index` failed: {message}")));
     }
-    Ok(reply.stdout)
+    Ok(renamed(&reply.stdout))
+}
+
+/// Removes the names of the two directories from the lines about renamed files, where git leaves them.
+fn renamed(patch: &[u8]) -> Vec<u8> {
+    let names = [("rename from ", "a/"), ("rename to ", "b/")];
+    let line = |line: &[u8]| {
+        let rest_of = |(start, directory): (&str, &str)| {
+            let rest = line.strip_prefix(start.as_bytes())?;
+            // Git quotes some names.
+            let (quote, rest) = rest.strip_prefix(b"\"").map_or((&b""[..], rest), |rest| (b"\"", rest));
+            Some([start.as_bytes(), quote, rest.strip_prefix(directory.as_bytes())?].concat())
+        };
+        names.into_iter().find_map(rest_of).unwrap_or_else(|| line.to_vec())
+    };
+    patch.split_inclusive(|&byte| byte == b'\n').flat_map(line).collect()
+}
+
+/// Returns a patch with a title for people; an empty one stays empty.
+pub(super) fn titled(title: &str, patch: Vec<u8>) -> Vec<u8> {
+    if patch.is_empty() { patch } else { [title.as_bytes(), b"\n\n", &patch].concat() }
 }
 
 /// Completes the report about a change with these parts. `needed` are those that it needs to compile.

@@ -160,10 +160,11 @@ impl AnswerText<'_> {
         }
         show_tests(out, found)?;
         writeln!(out)?;
-        if let Some(PatchFiles { culprit, undo, versions: (old, new) }) = &found.patches {
+        if let Some(patches @ PatchFiles { versions: (old, new), .. }) = &found.patches {
+            let (culprit, undo) = (patches.apply(&patches.culprit), patches.apply(&patches.undo));
             writeln!(out, "{BOLD}as patches:{BOLD:#}")?;
-            writeln!(out, "  git apply {undo}  {DIM}# on {new}: undoes the culprit{DIM:#}")?;
-            writeln!(out, "  git apply {culprit}  {DIM}# on {old}: makes the target fail{DIM:#}\n")?;
+            writeln!(out, "  {undo}  {DIM}# on {new}: undoes the culprit{DIM:#}")?;
+            writeln!(out, "  {culprit}  {DIM}# on {old}: makes the target fail{DIM:#}\n")?;
         }
         show_commands(out, found)?;
         writeln!(out)?;

@@ -235,8 +235,8 @@ fn commands(found: &RecordedCulprit) -> Markup {
             h4 { "As patches" }
             pre {
                 code {
-                    "git apply " (patches.undo) "  # on " (patches.versions.1) ": undoes the culprit\n"
-                    "git apply " (patches.culprit) "  # on " (patches.versions.0) ": makes the target fail"
+                    (patches.apply(&patches.undo)) "  # on " (patches.versions.1) ": undoes the culprit\n"
+                    (patches.apply(&patches.culprit)) "  # on " (patches.versions.0) ": makes the target fail"
                 }
             }
         }

@@ -160,6 +160,11 @@ impl Trees {
 }
 
 impl Trees {
+    /// Returns the top directory of the user's work tree, unless it is the user's directory.
+    pub(crate) fn top_if_elsewhere(&self) -> Option<PathBuf> {
+        (!self.subdirectory.as_os_str().is_empty()).then(|| self.top.clone())
+    }
+
     /// Returns a note about submodules that are not searched; empty if there are none.
     pub(crate) fn submodule_note(&self) -> String {
         match self.submodules.as_slice() {
