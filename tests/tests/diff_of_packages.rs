@@ -329,3 +329,26 @@ fn a_dependency_outside_of_the_repository_is_found() {
     let finished = place.search(&["test", "--commits", &format!("{good}..")]).expect_status(0);
     assert_eq!(finished.events_of("found").len(), 1, "{finished}");
 }
+
+#[test]
+fn a_test_of_the_same_name_that_always_fails_is_not_run_again() {
+    let place = Place::new();
+    place.repository.write("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\"]\nresolver = \"2\"\n");
+    let member = |name: &str, code: &str| {
+        place.repository.write(&format!("{name}/Cargo.toml"), &MANIFEST.replace("shop", name));
+        place.repository.write(&format!("{name}/src/lib.rs"), code);
+    };
+    let one = |value: u8| {
+        format!("pub fn one() -> u8 {{\n    {value}\n}}\n\n#[test]\nfn t() {{\n    assert_eq!(one(), 1);\n}}\n")
+    };
+    member("a", "#[test]\nfn t() {\n    panic!();\n}\n");
+    member("b", &one(1));
+    place.repository.write(".gitignore", "Cargo.lock\n");
+    place.repository.commit("old");
+    member("b", &one(2));
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn one@b/src/lib.rs:2"]], "{finished}");
+    for (line, status) in [("reproduce", 101), ("passes", 0)] {
+        place.paste(finished.events_of("found")[0][line].as_str().unwrap(), status);
+    }
+}

@@ -95,6 +95,11 @@ impl Executable {
         }
     }
 
+    /// Returns the options that select its package.
+    pub(super) fn package_options(&self) -> Vec<OsString> {
+        vec!["-p".into(), self.package.name.clone().into()]
+    }
+
     /// Returns the ID of the test executable in nextest, and the kind of its target.
     pub(super) fn nextest_id(&self) -> (String, &'static str) {
         let (package, name) = (&self.package.name, &self.name);

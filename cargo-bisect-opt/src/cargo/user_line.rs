@@ -2,18 +2,23 @@
 
 use std::ffi::OsString;
 
-use super::{BuildOverrides, Project, Subcommand, feature_options};
+use super::{BuildOverrides, Executable, Project, Subcommand, feature_options};
 use crate::process;
 
 impl Project {
     /// Returns the command line that a user would type.
     pub(crate) fn command_line(&self) -> String {
-        process::shell::line(self.command_words(&BuildOverrides::default(), &self.target_arguments))
+        process::shell::line(self.command_words(&BuildOverrides::default(), &[], &self.target_arguments))
     }
 
     /// Returns the words of a command line for a user that builds and runs, with the settings and features of these
-    /// overrides, and these arguments after `--`.
-    pub(crate) fn command_words(&self, with: &BuildOverrides, target_arguments: &[OsString]) -> Vec<OsString> {
+    /// overrides, more options, and these arguments after `--`.
+    pub(crate) fn command_words(
+        &self,
+        with: &BuildOverrides,
+        options: &[OsString],
+        target_arguments: &[OsString],
+    ) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
         words.extend((self.subcommand == Subcommand::Nextest).then(|| "run".into()));
         let typed = &self.arguments.typed;
@@ -21,6 +26,7 @@ impl Project {
             Some(features) => feature_options::replaced(self.subcommand, typed, features),
             None => typed.clone(),
         });
+        words.extend(options.iter().cloned());
         // The last value of a setting counts.
         words.extend(with.settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         if !target_arguments.is_empty() {
@@ -28,5 +34,13 @@ impl Project {
             words.extend(target_arguments.iter().cloned());
         }
         words
+    }
+
+    /// Returns the options with which the user's command line would run only this executable; none if the user has chosen
+    /// packages or targets, because cargo adds those of further options.
+    pub(crate) fn options_for_only(&self, executable: &Executable) -> Vec<OsString> {
+        let arguments = &self.arguments;
+        let has_chosen = !arguments.packages.is_empty() || arguments.options_of_any_target() != arguments.options;
+        if has_chosen { Vec::new() } else { [executable.package_options(), executable.options()].concat() }
     }
 }

@@ -141,16 +141,22 @@ impl CommandLine<'_> {
             });
         }
         let executables = project.executables(self.runner.first_artifacts()).unwrap_or_default();
-        let failing: Vec<_> = executables.iter().filter_map(|executable| self.failing(executable, tests)).collect();
+        let failing = |executable| Some((executable, self.failing(executable, tests)?));
+        let failing: Vec<(&Executable, Vec<String>)> = executables.into_iter().filter_map(failing).collect();
         let mut target_words = self.runner.options.target.clone();
-        if let [tests] = failing.as_slice()
+        let mut options = Vec::new();
+        if let [(executable, tests)] = failing.as_slice()
             && !tests.is_empty()
         {
             target_words = libtest::repeat(&target_words, tests);
+            if self.knowledge.tests.leaves_out_elsewhere(tests, &executable.key()) {
+                options = project.options_for_only(executable);
+            }
         }
+        let failing: Vec<_> = failing.into_iter().flat_map(|(_, tests)| tests).collect();
         let line = shell::line(match project.subcommand {
-            Subcommand::Nextest => nextest::command_words(project, build, &failing.concat()),
-            _ => project.command_words(build, &target_words),
+            Subcommand::Nextest => nextest::command_words(project, build, &failing),
+            _ => project.command_words(build, &options, &target_words),
         });
         let mut steps = vec![format!("cd {}", shell::quote(&project.directory))];
         steps.extend(preparation.map(str::to_owned));

@@ -247,6 +247,14 @@ impl TestSelection {
         repeat.map_or(0, |repeat| repeat.values().map(count).sum::<usize>()).max(1)
     }
 
+    /// Returns true if another executable has a failing test with one of these names, which is left out.
+    pub(crate) fn leaves_out_elsewhere(&self, tests: &[String], executable: &str) -> bool {
+        let is_one = |failure: &Failure| {
+            failure.executable != executable && failure.test.as_ref().is_some_and(|test| tests.contains(test))
+        };
+        self.decided.as_ref().is_some_and(|decided| decided.ignored.iter().any(is_one))
+    }
+
     /// Returns true if a failure counts: all count except the ignored ones.
     pub(crate) fn counts(&self, failure: &Failure) -> bool {
         self.decided.as_ref().is_none_or(|decided| !decided.ignored.contains(failure))
