@@ -334,11 +334,12 @@ fn a_lock_file_may_be_old() {
     let finished = shop.search("test", &["--deps", "HEAD~1"]).expect_status(0);
     assert_eq!(found(&finished), [["p2 0.3.1 -> 0.3.2"]]);
     shop.search("test", &["--deps"]).expect_status(1).expect_message(&["the same versions as that of `HEAD`"]);
-    shop.search("test", &["--deps=nowhere"])
-        .expect_status(2)
-        .expect_message(&["no such file", "give an old lock file"]);
+    for (unknown, why) in [("--deps=nowhere", "no such file"), ("--deps=", "no revision is given")] {
+        let finished = shop.search("test", &[unknown]).expect_status(2);
+        finished.expect_message(&[why, "give an old lock file"]);
+    }
     for (text, reason) in [
-        ("[[package]]\nname = 1\n", "it is invalid"),
+        ("[[package]]\nname = 1\n", "it is damaged, or no lock file of cargo"),
         ("version = 99\n", "it has format version 99, and this release of cargo-bisect-opt reads versions 1 to 4"),
         ("<<<<<<< ours\nversion = 4\n", "it has conflict markers"),
     ] {

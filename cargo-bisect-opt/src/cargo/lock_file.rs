@@ -22,7 +22,7 @@ pub(crate) enum LockFileError {
     #[error("it has conflict markers\nhelp: resolve the conflict first")]
     Conflict,
     /// It is invalid in another way.
-    #[error("it is invalid: {0}")]
+    #[error("it is damaged, or no lock file of cargo: {0}")]
     Invalid(String),
 }
 

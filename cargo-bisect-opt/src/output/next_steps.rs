@@ -66,7 +66,8 @@ impl NextSteps {
         let is_harmless = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.contains("git checkout");
         let next = found.next.iter().flat_map(|next| next.lines()).filter(is_harmless).map(str::to_owned);
         let mut steps: Vec<String> = reproduce.into_iter().chain(next).collect();
-        steps.retain(|step| !step.starts_with('#'));
+        // Several culprits may have a step in common.
+        steps.retain(|step| !step.starts_with('#') && !self.of_culprits.contains(step));
         self.of_culprits.extend(steps);
     }
 

@@ -21,8 +21,11 @@ pub(crate) enum FileAtError {
 /// # Errors
 /// See [`FileAtError`].
 pub(crate) fn file_at(directory: &Path, revision: &str, name: &str) -> Result<String, FileAtError> {
+    // Git would take these for the index and for an option.
+    if revision.is_empty() {
+        return Err(FileAtError::Missing("no revision is given".to_owned()));
+    }
     if revision.starts_with('-') {
-        // Git would take it for an option.
         return Err(FileAtError::Missing("a revision does not begin with `-`".to_owned()));
     }
     let object = format!("{revision}:./{name}");
