@@ -11,6 +11,8 @@ use std::{
 
 use toml::{Table, Value};
 
+use crate::process::cargo_home::cargo_home;
+
 /// The name of all packages outside of the workspace in a profile.
 pub(crate) const OTHERS: &str = "*";
 
@@ -32,9 +34,7 @@ impl Profiles {
     /// Reads the manifest of the workspace at `root`, the configuration of cargo in `directory`, and these values of
     /// `--config`. Skips invalid files: cargo reports them itself.
     pub(crate) fn read(root: &Path, directory: &Path, given: &[OsString]) -> Self {
-        let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home = std::env::home_dir().map(|home| home.join(".cargo"));
-        let configs = directory.ancestors().map(|parent| parent.join(".cargo")).chain(cargo_home.or(home));
+        let configs = directory.ancestors().map(|parent| parent.join(".cargo")).chain(cargo_home());
         let configs = configs.flat_map(|dir| [dir.join("config.toml"), dir.join("config")]);
         let files = configs.chain([root.join("Cargo.toml")]);
         let read = |file: PathBuf| std::fs::read_to_string(file).ok();

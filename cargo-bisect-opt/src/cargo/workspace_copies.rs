@@ -14,12 +14,13 @@ use std::{
 
 use super::workspace_snapshot::WorkspaceSnapshot;
 use crate::{
-    process::{mirror::Mirror, owned_dir::OwnedDir},
+    process::{
+        mirror::{Mirror, is_read_anyway},
+        owned_dir::OwnedDir,
+    },
     vcs::source_files::CACHE_TAG,
 };
 
-/// The directory of cargo's configuration.
-const CONFIG: &str = ".cargo";
 /// The directory for files that runs have changed.
 const BACKUP: &str = "backup";
 /// The slot whose copy is made first.
@@ -58,7 +59,7 @@ impl WorkspaceCopies {
             path == target
                 || path == places.home
                 || path.file_name().is_some_and(|name| name == ".git")
-                || path.parent() == Some(&root) && places.is_read_anyway(path)
+                || path.parent() == Some(&root) && is_read_anyway(path, &places.home)
                 || path.join(CACHE_TAG).exists() && path != root
         };
         places.make(FIRST)?;
@@ -127,13 +128,7 @@ impl CopyPlaces {
 
     /// Makes the directories of a slot above that of the workspace, with links to all that is beside it.
     fn make(&self, slot: usize) -> io::Result<()> {
-        self.mirror.make(&self.top_of(slot), &|path: &Path| self.is_read_anyway(path) || path == self.home)
-    }
-
-    /// Returns true for configuration of cargo in a directory that contains the copies: cargo would read it twice.
-    fn is_read_anyway(&self, path: &Path) -> bool {
-        path.file_name().is_some_and(|name| name == CONFIG)
-            && path.parent().is_some_and(|directory| self.home.starts_with(directory))
+        self.mirror.make(&self.top_of(slot))
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::shell;
+use super::{cargo_home::cargo_home, shell};
 
 /// A directory, and the base below which copies have the same place.
 #[derive(Clone, Debug)]
@@ -48,19 +48,21 @@ impl Mirror {
     }
 
     /// Makes the directories above a copy, with links to everything beside the original and its parents below the base,
-    /// except for what is omitted and for git's and cargo's own directories; `top` corresponds to the base.
+    /// except for git's own directories, configuration that cargo reads anyway, and the directory of the copies. The real
+    /// path `top` is below that, and corresponds to the base.
     ///
     /// # Errors
     /// If a directory cannot be read, or a directory or a link cannot be made.
-    pub(crate) fn make(&self, top: &Path, is_omitted: &dyn Fn(&Path) -> bool) -> io::Result<()> {
+    pub(crate) fn make(&self, top: &Path) -> io::Result<()> {
         let (mut from, mut to) = (self.base.clone(), top.to_owned());
         for name in self.below() {
             fs_err::create_dir_all(&to)?;
             for entry in fs_err::read_dir(&from)? {
                 let entry = entry?;
-                let other = entry.file_name();
-                if other != name && !is_own(&entry.path()) && !is_omitted(&entry.path()) {
-                    link(&entry.path(), &to.join(other))?;
+                let (other, path) = (entry.file_name(), entry.path());
+                let is_omitted = other == name || other == GIT || is_read_anyway(&path, top);
+                if !is_omitted && Some(&*path) != top.parent() {
+                    link(&path, &to.join(other))?;
                 }
             }
             from.push(name);
@@ -69,15 +71,16 @@ impl Mirror {
         Ok(())
     }
 
-    /// Returns shell commands, each after ` && `, that make links as [`make`](Self::make) does, without further omissions,
-    /// below the directory `$around`, which corresponds to the base and has the directories above the copy.
+    /// Returns shell commands, each after ` && `, that make the same links as [`make`](Self::make) below the directory
+    /// `$around`, which corresponds to the base, has the directories above the copy, and is not below the base.
     pub(crate) fn link_commands(&self) -> String {
         let mut from = self.base.clone();
         let mut to = PathBuf::from(".");
         let mut commands = Vec::new();
         for name in self.below() {
-            let own = [GIT, CARGO].map(OsStr::new).into_iter().filter(|own| is_own(&from.join(own)));
-            let omitted = [name].into_iter().chain(own);
+            let elsewhere = Path::new("");
+            let cargo = Some(OsStr::new(CARGO)).filter(|cargo| is_read_anyway(&from.join(cargo), elsewhere));
+            let omitted = [name, OsStr::new(GIT)].into_iter().chain(cargo);
             let others: Vec<_> = omitted.map(|name| format!(" ! -name {}", pattern(name))).collect();
             let others = others.concat();
             let (of, at) = (shell::quote(&from), shell::quote(&to));
@@ -92,22 +95,20 @@ impl Mirror {
 
 /// The name of git's own directory.
 const GIT: &str = ".git";
-/// The usual name of cargo's own directory.
+/// The name of the directories with cargo's configuration.
 const CARGO: &str = ".cargo";
 
-/// Returns true for git's own directory, and for cargo's own one: cargo reads the configuration there in any case, and
-/// with a link it would read it twice.
-fn is_own(path: &Path) -> bool {
-    let of_user = || std::env::home_dir().map(|home| home.join(CARGO));
-    let cargo = || std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(of_user);
-    match path.file_name() {
-        Some(name) if name == GIT => true,
-        Some(name) if name == CARGO => path
-            .canonicalize()
-            .ok()
-            .is_some_and(|path| Some(path) == cargo().and_then(|cargo| cargo.canonicalize().ok())),
-        _ => false,
-    }
+/// Returns true for configuration that cargo also reads without a link: that in a directory which contains the copies, and
+/// that of `CARGO_HOME`. With a link, it would read it twice.
+pub(crate) fn is_read_anyway(path: &Path, copies: &Path) -> bool {
+    let contains_copies = || path.parent().is_some_and(|directory| copies.starts_with(directory));
+    let is_home = || cargo_home().is_some_and(|home| is_same(&home, path));
+    path.file_name().is_some_and(|name| name == CARGO) && (contains_copies() || is_home())
+}
+
+/// Returns true if both paths lead to one existing file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Returns a name as a pattern of `find`, quoted for a shell.
@@ -190,7 +191,7 @@ mod tests {
         let original = base.join("a [*]/b/c");
         let mirror = Mirror::new(&original, &original, std::slice::from_ref(&base));
         let (ours, of_shell) = (dir.path().join("ours"), dir.path().join("shell"));
-        mirror.make(&ours, &|_| false).unwrap();
+        mirror.make(&ours).unwrap();
         fs_err::create_dir_all(mirror.place_in(&of_shell)).unwrap();
         let line = format!("around={}{}", shell::quote(&of_shell), mirror.link_commands());
         assert!(std::process::Command::new("sh").args(["-c", &line]).status().unwrap().success(), "{line}");

@@ -5,6 +5,7 @@
 //! before it returns.
 
 mod capture;
+pub(crate) mod cargo_home;
 mod command;
 mod crash;
 pub(crate) mod debugger;

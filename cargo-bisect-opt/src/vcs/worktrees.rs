@@ -202,7 +202,7 @@ impl Worktrees {
         files: impl IntoIterator<Item = &'a Path>,
         list: &Path,
     ) -> io::Result<Option<String>> {
-        if !query::is_sparse(self.repository()).is_ok_and(|is_sparse| is_sparse) {
+        if !query::is_sparse(self.repository()).unwrap_or(false) {
             return Ok(None);
         }
         let paths: Vec<_> =
@@ -234,8 +234,7 @@ impl Worktrees {
 
     /// Makes the directories above the worktree of a slot, with links to what is beside the user's work tree.
     fn surround(&self, slot: usize) -> io::Result<()> {
-        let home = self.home.as_ref().map(OwnedDir::path);
-        self.mirror.make(&self.top_of(slot), &|path: &Path| Some(path) == home)
+        self.mirror.make(&self.top_of(slot))
     }
 
     /// Removes the worktrees of searches that were killed.
