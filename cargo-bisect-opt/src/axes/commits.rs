@@ -26,7 +26,6 @@ use crate::{
     units::plural,
     vcs::{
         history::{Commit, History},
-        query,
         worktrees::{Checkout, Worktrees},
     },
 };
@@ -119,12 +118,7 @@ impl Axis for Commits {
         let subdirectory = &self.history.subdirectory;
         let Commit { hash, short, .. } = self.commit(choice)?;
         let directory = format!("cd {}", shell::quote(Path::new(".").join(subdirectory)));
-        let commands = [
-            Some(query::unset_command()),
-            Some(self.worktrees.shell_commands(hash)),
-            self.worktrees.copy_command(),
-            Some(directory),
-        ];
+        let commands = [Some(self.worktrees.shell_commands(hash)), self.worktrees.copy_command(), Some(directory)];
         let replay = commands.into_iter().flatten().collect::<Vec<_>>().join(" && ");
         let person = format!("git checkout {short}");
         let preparation = Preparation { person, replay, needs_own_shell: false };

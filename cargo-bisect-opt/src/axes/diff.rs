@@ -66,7 +66,6 @@ use crate::{
     units::plural,
     vcs::{
         patch::{Composition, Patch, overlay::Overlays, trees::Trees},
-        query,
         worktrees::Checkout,
     },
 };
@@ -306,8 +305,7 @@ impl Axis for Diff {
         // Not every shell removes the worktree if a signal ends it.
         let (old, short) = (&self.trees.old, &self.trees.old[..self.trees.old.len().min(12)]);
         let person = format!("trap 'exit 130' HUP INT TERM && {}", in_worktree(short));
-        let replay = format!("{} && {}", query::unset_command(), in_worktree(old));
-        let preparation = Some(Preparation { person, replay, needs_own_shell: true });
+        let preparation = Some(Preparation { person, replay: in_worktree(old), needs_own_shell: true });
         Ok(Application { preparation, ..self.apply(choice, files)? })
     }
 

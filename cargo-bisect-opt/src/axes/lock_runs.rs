@@ -19,7 +19,6 @@ use crate::{
     process::shell,
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
-    vcs::query,
 };
 
 /// The variable that keeps cargo from the network.
@@ -207,10 +206,9 @@ impl LockRuns {
         let here = self.directory.strip_prefix(mirror.base()).unwrap_or(Path::new(""));
         let here = shell::quote(Path::new(".").join(here));
         let links = mirror.link_commands();
-        let unset = query::unset_command();
         // If the lock file is a link, `cp` would write to the user's file through it.
         let replay = format!(
-            "{unset} && around=$(mktemp -d) && trap 'rm -rf \"$around\"' EXIT && tree=$around/{below} && \
+            "around=$(mktemp -d) && trap 'rm -rf \"$around\"' EXIT && tree=$around/{below} && \
              mkdir -p \"$tree\" \"$around\"/{here}{links} && \
              tar -C {root} --exclude=.git --exclude=./target -cf - . | tar -xf - -C \"$tree\" && \
              rm -f \"$tree/Cargo.lock\" && cp {lock_file} \"$tree/Cargo.lock\" && cd \"$around\"/{here}"

@@ -42,6 +42,7 @@ mod versions;
 pub(crate) mod watch;
 
 use std::{
+    borrow::Cow,
     ffi::OsString,
     fmt::Debug,
     io,
@@ -65,6 +66,7 @@ use crate::{
         error::RunError,
         spec::{Choice, RunSpec, Surroundings},
     },
+    vcs::query::LOCAL_VARIABLES,
 };
 
 /// A kind of change.
@@ -303,11 +305,12 @@ pub(crate) struct Preparation {
 }
 
 impl Preparation {
-    /// Returns the commands for this reader.
-    pub(crate) fn of(&self, reader: Reader) -> &str {
+    /// Returns the commands for this reader. A replay is made in a copy, and with the variables that git sets for hooks, it
+    /// would work on the user's repository.
+    pub(crate) fn of(&self, reader: Reader) -> Cow<'_, str> {
         match reader {
-            Reader::Person => &self.person,
-            Reader::Replay => &self.replay,
+            Reader::Person => Cow::Borrowed(&self.person),
+            Reader::Replay => format!("unset {} && {}", LOCAL_VARIABLES.join(" "), self.replay).into(),
         }
     }
 

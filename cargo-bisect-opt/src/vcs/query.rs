@@ -25,11 +25,6 @@ pub(crate) const LOCAL_VARIABLES: [&str; 11] = [
     "GIT_INTERNAL_SUPER_PREFIX",
 ];
 
-/// Returns the shell command that removes these variables.
-pub(crate) fn unset_command() -> String {
-    format!("unset {}", LOCAL_VARIABLES.join(" "))
-}
-
 /// The variables that change how git reads the paths on its command line.
 const PATHSPEC_VARIABLES: [&str; 4] =
     ["GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"];

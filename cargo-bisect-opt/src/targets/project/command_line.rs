@@ -44,7 +44,7 @@ impl CommandLine<'_> {
                 let line = |before| self.cargo_line(&build, before, tests);
                 match &application.preparation {
                     None => line(None),
-                    Some(before) => before.enclose(line(Some(before.of(reader))), reader),
+                    Some(before) => before.enclose(line(Some(&*before.of(reader))), reader),
                 }
             }
         }
@@ -141,11 +141,11 @@ impl CommandLine<'_> {
             });
         }
         let executables = project.executables(self.runner.first_artifacts()).unwrap_or_default();
-        let failing = |executable| Some((executable, self.failing(executable, tests)?));
-        let failing: Vec<(&Executable, Vec<String>)> = executables.into_iter().filter_map(failing).collect();
+        let with_failing = |executable| Some((executable, self.failing(executable, tests)?));
+        let repeated: Vec<(&Executable, Vec<String>)> = executables.into_iter().filter_map(with_failing).collect();
         let mut target_words = self.runner.options.target.clone();
         let mut options = Vec::new();
-        if let [(executable, tests)] = failing.as_slice()
+        if let [(executable, tests)] = repeated.as_slice()
             && !tests.is_empty()
         {
             target_words = libtest::repeat(&target_words, tests);
@@ -153,9 +153,11 @@ impl CommandLine<'_> {
                 options = project.options_for_only(executable);
             }
         }
-        let failing: Vec<_> = failing.into_iter().flat_map(|(_, tests)| tests).collect();
         let line = shell::line(match project.subcommand {
-            Subcommand::Nextest => nextest::command_words(project, build, &failing),
+            Subcommand::Nextest => {
+                let tests: Vec<_> = repeated.into_iter().flat_map(|(_, tests)| tests).collect();
+                nextest::command_words(project, build, &tests)
+            }
             _ => project.command_words(build, &options, &target_words),
         });
         let mut steps = vec![format!("cd {}", shell::quote(&project.directory))];
