@@ -58,7 +58,7 @@ fn a_hunk_of_attributes_converts_the_files_of_its_selection() {
     {
         place.repository.write(name, text);
     }
-    // All lines of the file end alike, whatever the run before had.
+    // In each selection, all lines of the file have the same ending.
     let script = "case $(grep -c \"$(printf '\\r')\" f) in 3) exit 1;; 0) exit 0;; *) exit 125; esac";
     for jobs in ["-j1", "-j4"] {
         let finished = place.search(&["exec", jobs, "--diff", "--", "sh", "-c", script]).expect_status(0);

@@ -13,7 +13,7 @@ use std::{
     time::SystemTime,
 };
 
-use crate::process::{mirror::link, remove_tree::remove_tree};
+use crate::process::{mirror::link, remove_tree::remove_entry};
 
 /// The maximum number of attempts to copy a file that changes at the same time.
 const ATTEMPTS: usize = 3;
@@ -105,7 +105,7 @@ impl WorkspaceSnapshot {
                 continue;
             }
             if present.is_some() {
-                remove(&to)?;
+                remove_entry(&to)?;
             }
             match entry {
                 SnapshotEntry::Directory => fs_err::create_dir(&to)?,
@@ -127,7 +127,7 @@ impl WorkspaceSnapshot {
             let entry = entry?;
             let path = directory.join(entry.file_name());
             match self.entries.get(&path) {
-                None => remove(&entry.path())?,
+                None => remove_entry(&entry.path())?,
                 Some(SnapshotEntry::Directory) if entry.file_type()?.is_dir() => self.delete_others(copy, &path)?,
                 // If it is of another kind, it is replaced later.
                 Some(_) => {}
@@ -142,7 +142,7 @@ impl WorkspaceSnapshot {
         let _guard = self.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
         let to = self.backup.join(path);
         if stamp_of(&to).as_ref() != Some(stamp) {
-            remove(&to)?;
+            remove_entry(&to)?;
             fs_err::create_dir_all(to.parent().unwrap_or(&self.backup))?;
             copy_if(&self.original.join(path), stamp, &to)?;
         }
@@ -172,7 +172,7 @@ fn copy_if(from: &Path, stamp: &FileStamp, to: &Path) -> io::Result<bool> {
     if stamp_of(from).as_ref() == Some(stamp) {
         return Ok(true);
     }
-    remove(to)?;
+    remove_entry(to)?;
     Ok(false)
 }
 
@@ -218,14 +218,6 @@ fn entry_at(path: &Path) -> io::Result<Option<SnapshotEntry>> {
     } else {
         SnapshotEntry::Link(std::fs::read_link(path).unwrap_or_default())
     }))
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs_err::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => remove_tree(path),
-        Ok(_) => fs_err::remove_file(path),
-        Err(_) => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -272,11 +272,16 @@ pub(crate) struct PatchFiles {
 }
 
 impl PatchFiles {
-    /// Returns the command line that applies one of these files.
-    pub(crate) fn apply(&self, file: &str) -> String {
+    /// Returns the command lines that apply the files, each with a comment.
+    pub(crate) fn commands(&self) -> [(String, String); 2] {
         // Below the directory, git would skip files elsewhere, and report no error.
         let of_top = self.top.as_ref().map(|top| format!("-C {} ", shell::quote(top))).unwrap_or_default();
-        format!("git {of_top}apply {}", shell::quote(file))
+        let apply = |file: &str| format!("git {of_top}apply {}", shell::quote(file));
+        let (old, new) = &self.versions;
+        [
+            (apply(&self.undo), format!("# on {new}: undoes the culprit")),
+            (apply(&self.culprit), format!("# on {old}: makes the target fail")),
+        ]
     }
 }
 

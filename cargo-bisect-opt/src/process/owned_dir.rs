@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::remove_tree::remove_tree;
+use super::remove_tree::{remove_entry, remove_tree};
 
 /// The name of the file that is locked while the owner lives.
 const LOCK: &str = ".lock";
@@ -105,9 +105,7 @@ fn remove_owned(path: &Path) -> io::Result<()> {
     let mut result = Ok(());
     for entry in path.read_dir().into_iter().flatten().flatten() {
         if entry.file_name() != LOCK {
-            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let removed = if is_dir { remove_tree(&entry.path()) } else { fs_err::remove_file(entry.path()) };
-            result = result.and(removed);
+            result = result.and(remove_entry(&entry.path()));
         }
     }
     result.and_then(|()| remove_tree(path))

@@ -30,6 +30,18 @@ pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
     result
 }
 
+/// Deletes a file, a link, or a directory with its contents. A missing one is no error.
+///
+/// # Errors
+/// If a file cannot be deleted.
+pub(crate) fn remove_entry(path: &Path) -> io::Result<()> {
+    match fs_err::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => remove_tree(path),
+        Ok(_) => fs_err::remove_file(path),
+        Err(_) => Ok(()),
+    }
+}
+
 /// Adds the owner's permissions to every directory, from the top down. Where that fails, the deletion reports it.
 #[cfg(unix)]
 fn open_up(path: &Path) {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::diff::to_path;
-use crate::process::remove_tree::remove_tree;
+use crate::process::remove_tree::remove_entry;
 
 /// The file in a worktree that leads to the directory with git's records.
 const LINK: &str = ".git";
@@ -61,7 +61,7 @@ impl WorktreeFiles {
             let entry = entry?;
             // The state of a merge or a rebase, for example, or a lock.
             if !self.entries.contains_key(&entry.file_name()) {
-                remove(&entry.path())?;
+                remove_entry(&entry.path())?;
             }
         }
         for (name, content) in &self.entries {
@@ -83,14 +83,8 @@ fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<bool> {
     if fs_err::read(path).is_ok_and(|present| present == content) {
         return Ok(false);
     }
-    if path.symlink_metadata().is_ok() {
-        remove(path)?;
-    }
+    // A run may have put a link or a directory in its place.
+    remove_entry(path)?;
     fs_err::write(path, content)?;
     Ok(true)
-}
-
-/// Removes a file or a directory.
-fn remove(path: &Path) -> io::Result<()> {
-    if path.symlink_metadata()?.is_dir() { remove_tree(path) } else { fs_err::remove_file(path) }
 }

@@ -234,7 +234,7 @@ impl Inquiry<'_> {
     }
 
     /// Returns the packages of the culprit.
-    pub(super) fn packages(&self) -> Vec<&Package> {
+    fn packages(&self) -> Vec<&Package> {
         self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect()
     }
 

@@ -9,7 +9,6 @@ use std::{
 use crate::{
     output::{
         closing,
-        events::PatchFiles,
         groups::{self, CulpritGroup},
         headline,
         last_change::in_words,
@@ -160,11 +159,12 @@ impl AnswerText<'_> {
         }
         show_tests(out, found)?;
         writeln!(out)?;
-        if let Some(patches @ PatchFiles { versions: (old, new), .. }) = &found.patches {
-            let (culprit, undo) = (patches.apply(&patches.culprit), patches.apply(&patches.undo));
+        if let Some(patches) = &found.patches {
             writeln!(out, "{BOLD}as patches:{BOLD:#}")?;
-            writeln!(out, "  {undo}  {DIM}# on {new}: undoes the culprit{DIM:#}")?;
-            writeln!(out, "  {culprit}  {DIM}# on {old}: makes the target fail{DIM:#}\n")?;
+            for (command, comment) in patches.commands() {
+                writeln!(out, "  {command}  {DIM}{comment}{DIM:#}")?;
+            }
+            writeln!(out)?;
         }
         show_commands(out, found)?;
         writeln!(out)?;

@@ -234,10 +234,7 @@ fn commands(found: &RecordedCulprit) -> Markup {
         @if let Some(patches) = &found.patches {
             h4 { "As patches" }
             pre {
-                code {
-                    (patches.apply(&patches.undo)) "  # on " (patches.versions.1) ": undoes the culprit\n"
-                    (patches.apply(&patches.culprit)) "  # on " (patches.versions.0) ": makes the target fail"
-                }
+                code { (patches.commands().map(|(command, comment)| format!("{command}  {comment}")).join("\n")) }
             }
         }
         @if let Some(next) = &found.next {
