@@ -9,6 +9,7 @@ mod finished;
 mod fixture;
 mod go;
 mod prebuilt;
+mod ram_disk;
 mod rustc_driver;
 
 pub use driver::{cargo, driver, fixtures_target_dir, root, scrubbed};

@@ -51,6 +51,8 @@ pub(crate) struct Config {
     /// Set if the directory is in a copy of the user's sources.
     pub(crate) is_in_copy: bool,
     rustc: PathAndArgs,
+    /// The output of `rustc -vV`; empty if it fails.
+    pub(crate) rustc_version: String,
 }
 
 /// The settings of one source of configuration.
@@ -87,7 +89,12 @@ impl Config {
         directory.extend(&arguments.directory);
         let variables = environment.iter().filter(|(name, _)| name != BUILD_FLAGS).cloned();
         let options = ResolveOptions::default().env(variables);
-        let base = cargo_config2::Config::load_with_options(&directory, options)?;
+        let mut base = cargo_config2::Config::load_with_options(&directory, options.clone())?;
+        let rustc_version = version_of(base.rustc(), &directory);
+        // Otherwise cargo-config2 asks cargo for the host, which starts ten processes to describe the system.
+        if let Some(host) = rustc_version.lines().find_map(|line| line.strip_prefix("host: ")) {
+            base = cargo_config2::Config::load_with_options(&directory, options.host_triple(host))?;
+        }
         let given = arguments.config.iter().map(|given| GivenConfig::load(given, &directory, &base));
         let given = given.collect::<Result<Vec<_>, _>>()?;
         let (triple, is_cross) = target(arguments, &given, &base)?;
@@ -123,6 +130,7 @@ impl Config {
                 .any(|config| config.build.build_dir.is_some()),
             rustc_wrapper: rustc_wrapper(&given, &base, environment),
             rustc: base.rustc().clone(),
+            rustc_version,
             is_in_copy: false,
         })
     }
@@ -160,14 +168,6 @@ impl Config {
         Some(path.trim_end().into()).filter(|path: &PathBuf| !path.as_os_str().is_empty())
     }
 
-    /// Returns the output of `rustc -vV`.
-    pub(crate) fn rustc_version(&self) -> Option<String> {
-        let mut rustc = Command::from(&self.rustc);
-        rustc.arg("-vV").current_dir(&self.directory);
-        let output = process::output_of(rustc).ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-    }
-
     /// Returns the path of cargo: the value of `CARGO` in programs that cargo starts.
     pub(crate) fn cargo_path(&self) -> PathBuf {
         let cargo = Path::new(&self.cargo);
@@ -182,6 +182,14 @@ impl Config {
         let found = std::env::split_paths(&path).map(|dir| dir.join(&name)).find(|path| path.is_file());
         found.unwrap_or_else(|| cargo.to_owned())
     }
+}
+
+/// Returns the output of `rustc -vV`; nothing if it fails.
+fn version_of(rustc: &PathAndArgs, directory: &Path) -> String {
+    let mut command = Command::from(rustc);
+    command.arg("-vV").current_dir(directory);
+    let output = process::output_of(command).ok().filter(|output| output.status.success());
+    output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Returns the target platform, and whether it was given explicitly.

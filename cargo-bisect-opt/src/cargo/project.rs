@@ -138,8 +138,8 @@ impl Project {
     }
 
     /// Returns the output of `rustc -vV`; empty if that fails.
-    pub(crate) fn rustc_version(&self) -> String {
-        self.config.rustc_version().unwrap_or_default()
+    pub(crate) fn rustc_version(&self) -> &str {
+        &self.config.rustc_version
     }
 
     /// Returns the packages whose compilation can be searched.

@@ -92,7 +92,7 @@ impl Drill {
         let contrast = Contrast::parse(&asked.good, &asked.bad)?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
         if let Some(path) = driver
-            && let Err(error) = bisect_rustc::find(Some(path), &project.rustc_version())
+            && let Err(error) = bisect_rustc::find(Some(path), project.rustc_version())
             && error.is_usage()
         {
             return Err(error.into());
@@ -180,7 +180,7 @@ impl Drill {
     }
 
     fn driver(&self) -> Result<BisectRustc, BisectRustcError> {
-        bisect_rustc::find(self.driver.as_deref(), &self.project.rustc_version())
+        bisect_rustc::find(self.driver.as_deref(), self.project.rustc_version())
     }
 }
 

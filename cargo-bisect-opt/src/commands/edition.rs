@@ -101,7 +101,7 @@ impl Editions {
             return Err(EditionError::Nothing { edition, other, found: left_out });
         }
         // Only now: without packages to search, a user does not need to install it.
-        let driver = bisect_rustc::find(driver, &project.rustc_version())?;
+        let driver = bisect_rustc::find(driver, project.rustc_version())?;
         let chosen: BTreeSet<ChangeId> = chosen.into_iter().map(|package| package.change).collect();
         let is_build = settings.subcommand.is_build();
         let compilation = Compilation::new(&project, packages, Contrast::default()).map_err(CargoError::Io)?;

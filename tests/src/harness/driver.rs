@@ -2,11 +2,13 @@
 
 use std::{
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::OnceLock,
+    sync::{LazyLock, OnceLock},
 };
+
+use super::ram_disk;
 
 /// Returns the root of the workspace.
 #[must_use]
@@ -38,7 +40,24 @@ pub fn scrubbed(program: &Path, dir: &Path) -> Command {
         }
     }
     command.env("CARGO_TARGET_DIR", fixtures_dir().join("target")).env("CARGO_NET_OFFLINE", "true");
+    if let Some(directory) = ram_disk::directory() {
+        command.env("TMPDIR", directory);
+    }
+    if let Some(path) = path_without_proxies() {
+        command.env("PATH", path);
+    }
     command
+}
+
+/// Returns `PATH` with the directory of the cargo that runs these tests in front: rustup's proxies, which come first
+/// otherwise, find the toolchain anew for each process.
+fn path_without_proxies() -> Option<&'static OsStr> {
+    static PATH: LazyLock<Option<OsString>> = LazyLock::new(|| {
+        let toolchain = PathBuf::from(env::var_os("CARGO")?).parent()?.to_owned();
+        let rest = env::var_os("PATH").unwrap_or_default();
+        env::join_paths([toolchain].into_iter().chain(env::split_paths(&rest))).ok()
+    });
+    PATH.as_deref()
 }
 
 /// Returns the path of the cargo that runs these tests.
@@ -68,7 +87,10 @@ pub fn driver() -> &'static Path {
     static DRIVER: OnceLock<PathBuf> = OnceLock::new();
     DRIVER.get_or_init(|| {
         let mut command = Command::new(cargo());
-        command.current_dir(root()).args(["build", "--package=cargo-bisect-opt", "--message-format=json"]);
+        // With the features that `cargo test` of the workspace selects: otherwise all dependencies are compiled twice.
+        // The small test makes cargo count the features of tests.
+        command.current_dir(root()).args(["build", "--workspace", "--bin=cargo-bisect-opt", "--test=tickets"]);
+        command.arg("--message-format=json");
         command.arg("--target-dir").arg(target_dir()).stderr(Stdio::inherit());
         // Benches are optimized, and so is the driver that they measure.
         command.args((!cfg!(debug_assertions)).then_some("--release"));
@@ -96,6 +118,7 @@ fn target_dir() -> PathBuf {
     if is_triple { parent.parent().unwrap_or(parent) } else { parent }.to_owned()
 }
 
+/// Returns the folder of the fixtures' copies: the value of `BISECT_TEST_FIXTURES`, else one in the target directory.
 pub(super) fn fixtures_dir() -> PathBuf {
-    target_dir().join("fixtures")
+    env::var_os("BISECT_TEST_FIXTURES").map_or_else(|| target_dir().join("fixtures"), PathBuf::from)
 }

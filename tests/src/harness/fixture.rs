@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::{
     driver::{cargo, driver_in, fixtures_dir, root, scrubbed},
-    prebuilt,
+    prebuilt, ram_disk,
 };
 
 /// A copy of a fixture, and a target directory, both reserved for this value.
@@ -117,7 +117,8 @@ impl Scratch {
     /// If it cannot be made.
     #[must_use]
     pub fn new() -> Self {
-        Self(TempDir::new().expect("a folder for temporary files"))
+        let folder = ram_disk::directory().map_or_else(TempDir::new, TempDir::new_in);
+        Self(folder.expect("a folder for temporary files"))
     }
 
     /// Returns the path of the folder.
