@@ -17,6 +17,7 @@ mod codegen_unresolved;
 mod commits;
 mod commits_of_cargo;
 mod commits_of_submodules;
+mod compiler_itself;
 mod count;
 mod crashes;
 mod defaults;

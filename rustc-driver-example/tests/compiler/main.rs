@@ -15,4 +15,3 @@ mod optimize;
 mod readme;
 mod reports;
 mod rustc;
-mod search;

@@ -89,7 +89,7 @@ pub fn driver() -> &'static Path {
         let mut command = Command::new(cargo());
         // With the features that `cargo test` of the workspace selects: otherwise all dependencies are compiled twice.
         // The small test makes cargo count the features of tests.
-        command.current_dir(root()).args(["build", "--workspace", "--bin=cargo-bisect-opt", "--test=tickets"]);
+        command.current_dir(root()).args(["build", "--workspace", "--bin=cargo-bisect-opt", "--test=feed"]);
         command.arg("--message-format=json");
         command.arg("--target-dir").arg(target_dir()).stderr(Stdio::inherit());
         // Benches are optimized, and so is the driver that they measure.
