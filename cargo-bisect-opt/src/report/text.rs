@@ -1,6 +1,6 @@
 //! Parses the text of a report: its location, its toggle, its call stack.
 //!
-//! The forms are those of `bisect-rt` and `bisect-rustc` (ARCHITECTURE.md, "Verbose reports"), and those of Go's
+//! The forms are those of `bisect-rt` and `bisect-rustc` (`book/src/protocol.md`, "Text for people"), and those of Go's
 //! standard library and compiler. Text in another form is kept, but has no meaning.
 
 use bisect_core::ChangeId;
