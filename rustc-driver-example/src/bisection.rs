@@ -1,4 +1,7 @@
 //! The settings of this compilation: its variables, read once, and the decision for each change.
+//!
+//! An ID ends in 16 bits of the package that is compiled, like that of a build-time change. The rest is a hash of gate,
+//! crate and path of the function, for expressions also of line and column.
 
 use std::{
     env::VarError,

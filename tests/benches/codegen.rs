@@ -3,9 +3,9 @@
 //! everything.
 //!
 //! The table is Markdown, for BENCHMARKS.md. If `BISECT_TEST_RUSTC_DRIVER` names a `bisect-rustc`, the searches include
-//! functions. With the argument `time`, it measures the processor time of searches for crates instead, beside that of the
-//! two builds that no search can do without. Other arguments are parts of names of cases. Ends with status 1 if more than
-//! [`BOUND`] is compiled.
+//! functions. With the argument `time`, it measures the processor time of searches for crates instead, beside that of
+//! the two builds that no search can do without: `codegen_time.md` has its figures. Other arguments are parts of names
+//! of cases. Ends with status 1 if more than [`BOUND`] is compiled.
 
 use std::{
     env, fs,
@@ -15,6 +15,7 @@ use std::{
 
 use bisect_tests::{
     counting::{Compiled, Counting},
+    details,
     harness::{Fixture, RustcDriver, Scratch, run, rustc_driver},
     release_cases::{Case, cases},
 };
@@ -45,21 +46,31 @@ fn main() -> ExitCode {
     }
     let driver = rustc_driver();
     let levels = if driver.is_some() { "crates, functions and passes" } else { "crates and passes" };
-    println!("\n### Crates compiled by codegen searches\n");
     println!(
-        "Searches for {levels}, each from an empty target directory. *Plain*:\n\
-         flags for the whole build, once a trial. Checks repeat trials: they are in *runs* and in *compiled*,\n\
-         not in *plain*.\n"
+        "Decides in which order crates are searched, and that cargo compiles: crates that searches for\n\
+         {levels} compile, each from an empty target directory. *Ratio*: to trials × crates. The processor\n\
+         time: `tests/benches/codegen_time.md`.\n"
     );
-    println!(
-        "| case | trials | runs | crates | compiled | plain | ratio | build scripts, proc macros | seconds | plain |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
-    );
+    println!("| case | trials | crates | compiled | ratio |\n|---|---:|---:|---:|---:|");
     let mut within = true;
+    let mut rows = Vec::new();
     for case in cases(fixture.dir()).iter().filter(is_asked_for) {
         let row = Row::measure(&fixture, case, driver.as_ref());
         row.print(&case.test);
         within &= row.ratio() <= BOUND;
+        rows.push((case.test.clone(), row));
+    }
+    details::begin();
+    println!(
+        "*Plain*: flags for the whole build, once a trial. Checks repeat trials: they are in *runs* and in\n\
+         *compiled*, not in *plain*.\n"
+    );
+    println!(
+        "| case | runs | compiled | plain | build scripts, proc macros | seconds | plain |\n\
+         |---|---:|---:|---:|---:|---:|---:|"
+    );
+    for (test, row) in rows {
+        row.print_details(&test);
     }
     if within {
         ExitCode::SUCCESS
@@ -164,13 +175,18 @@ impl Row {
     }
 
     fn print(&self, test: &str) {
-        let Self { trials, runs, crates, compiled, duration, whole_build } = self;
+        let Self { trials, crates, compiled, .. } = self;
+        let (test, ratio) = (test.replace('_', " "), self.ratio());
+        println!("| `{test}` | {trials} | {crates} | {} | {ratio:.2} |", compiled.of_target());
+    }
+
+    fn print_details(&self, test: &str) {
+        let Self { trials, runs, compiled, duration, whole_build, .. } = self;
         println!(
-            "| `{}` | {trials} | {runs} | {crates} | {} | {} | {:.2} | {} | {:.0} | {:.0} |",
+            "| `{}` | {runs} | {} | {} | {} | {:.0} | {:.0} |",
             test.replace('_', " "),
             compiled.of_target(),
             self.plain(),
-            self.ratio(),
             compiled.of_host(),
             duration.as_secs_f64(),
             (*whole_build * *trials).as_secs_f64(),

@@ -2,25 +2,26 @@
 //!
 //! *One set*: the target fails if all *m* changes are enabled. *Each*: it fails if any of *m* changes is. *N* + 4: each
 //! change alone, everything, nothing, the set alone and the rest. *Limit*: the same without the trials of single
-//! changes, and log2 of the number of sets of *m* changes. *CDD* finds one set: for *each*, it is repeated without the
-//! changes that it has found, until the rest passes. *Runs* are those that the driver makes by default. Its checks are
-//! *m* + 4 for a set, and 3 for each culprit after the first: they cost more than the search does.
+//! changes, and log2 of the number of sets of *m* changes. *CDD* (Zhang, Xu, Tian, Cheng and Sun, 2024) finds one set:
+//! for *each*, it is repeated without the changes that it has found, until the rest passes. *Runs* are those that the
+//! driver makes by default. Its checks are *m* + 4 for a set, one more at 8 of its changes, at 16, and so on, and 3 for
+//! each culprit after the first: they cost more than the search does.
 //!
-//! A search that takes log2 *N* + 4 trials for one culprit makes log2 *N* trials, each of half of the candidates, before it
-//! names a first culprit. If half of the changes are culprits, the outcomes of these trials are predictable. After that,
-//! each change takes one trial. So such a search takes about *N* + 4 + log2 *N* trials.
+//! A search that takes log2 *N* + 4 trials for one culprit makes log2 *N* trials, each of half of the candidates,
+//! before it names a first culprit. If half of the changes are culprits, the outcomes of these trials are predictable.
+//! After that, each change takes one trial. So such a search takes about *N* + 4 + log2 *N* trials.
 //!
-//! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean is above that of CDD,
-//! or above *N* + 4 + 2 log2 *N*. `SEEDS=n` sets the number of seeds (20).
+//! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean is above that of
+//! CDD, or above *N* + 4 + 2 log2 *N*. `SEEDS=n` sets the number of seeds (20).
 
 #![expect(clippy::cast_precision_loss, reason = "the numbers are small")]
 
 use std::{collections::BTreeSet, process::ExitCode};
 
 use bisect_core::search::{Noise, Options, Verdict};
-use bisect_tests::{cdd_peer, seeds::number_of_seeds, simulator::Simulator};
+use bisect_tests::{cdd_peer, details, seeds::number_of_seeds, simulator::Simulator};
 
-const CHANGES: [usize; 2] = [100, 1_000];
+const CHANGES: [usize; 2] = [1_000, 100];
 /// The number of changes up to which runs are counted too: with checks, the search itself takes time.
 const MOST_WITH_RUNS: usize = 100;
 /// The shares of changes that are culprits, in thousandths.
@@ -28,13 +29,19 @@ const SHARES: [usize; 11] = [1, 3, 10, 30, 100, 200, 300, 350, 400, 450, 500];
 
 fn main() -> ExitCode {
     let seeds = number_of_seeds(20, 1);
-    println!("mean number over {seeds} seeds");
+    println!("Decides when a search takes many changes for culprits, and the size of its groups: trials stay below");
     println!(
-        "{:>8} {:>6} {:>5}  {:<8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>9}",
-        "changes", "share", "m", "culprits", "trials", "most", "limit", "N + 4", "CDD", "runs"
+        "CDD's, and below N + 4 + 2 log2 N. Mean number over {seeds} seeds; *m* culprits as one set, or each alone.\n"
     );
     let mut within = true;
     for changes in CHANGES {
+        if changes != CHANGES[0] {
+            details::begin();
+        }
+        println!(
+            "{:>8} {:>6} {:>5}  {:<8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>9}",
+            "changes", "share", "m", "culprits", "trials", "most", "limit", "N + 4", "CDD", "runs"
+        );
         for share in SHARES {
             let count = changes * share / 1000;
             if count > 0 {

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         .collect();
     times.sort_by(f64::total_cmp);
     let median = times[OPENED / 2];
+    println!("Decides how much of a search the page draws.\n");
     println!("{trials} trials of {LINES} changes: {bytes} bytes, opened in {median:.0} ms (median of {times:.0?})");
     println!("Bounds: {MOST_BYTES} bytes, {MOST_MS:.0} ms.");
     if bytes <= MOST_BYTES && median <= MOST_MS { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -42,7 +42,10 @@ const OWN: Row = Row { name: "40 tests, 1,000 own each", culprits: 40, reach: Re
 fn main() -> ExitCode {
     let seeds = number_of_seeds(20, 2);
     println!(
-        "runs, mean over {seeds} seeds; the last three columns: rounds of one search of all, so many runs at once"
+        "Decides that one search serves all failing tests: runs, mean over {seeds} seeds, and their bound in percent"
+    );
+    println!(
+        "of the hardest test's. The last three columns: rounds of that search, with this number of runs at once.\n"
     );
     println!(
         "{:<24}{:>10}{:>10}{:>10}{:>9}{:>8}{:>8}{:>8}{:>8}",

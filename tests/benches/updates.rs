@@ -6,6 +6,11 @@
 //!
 //! The table is Markdown, for BENCHMARKS.md. `ONLY=name` selects the rows of a package. Needs the registry, and a cargo
 //! that resolves as of a date. Ends with status 1 if an answer is wrong, or a limit is exceeded.
+//!
+//! *Update* is what the search must find, *updates* are the changed entries of the lock file. Each search begins with an
+//! empty target directory, and the limit on rustc is for the whole search. Among seven updates, both ends alone exceed a
+//! quarter of the crates for each trial. Both ends need all crates whose versions differ, and those that depend on them; a
+//! prefix of updates needs only old crates that depend on new ones. One crate for each trial is that of the user.
 
 use std::{env, fs, process::ExitCode};
 
@@ -143,10 +148,10 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     println!(
-        "*Update*: what the search must find. *Updates*: the changed entries of the lock file. *Crates*: how often cargo \
-         starts rustc for everything, with the old versions and with the new ones. *Rustc started*: by the whole \
-         search. The limits are log2 N + 6 trials, and a quarter of the new crates for each trial, or if that is more, \
-         both ends of the search and one crate for each trial, that of the user.\n"
+        "Decides the order of updates: real differences between versions of published packages, searched by\n\
+         `--deps`. *Crates*: how often cargo starts rustc for everything, old and new. The limits are log2\n\
+         N + 6 trials, and a quarter of the new crates for each trial, or both ends and one crate for each\n\
+         trial.\n"
     );
     println!("| update | updates | trials | limit | crates, old | new | rustc started | limit |");
     println!("|:--|--:|--:|--:|--:|--:|--:|--:|");

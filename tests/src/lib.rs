@@ -9,6 +9,7 @@
 pub mod browser;
 pub mod cdd_peer;
 pub mod counting;
+pub mod details;
 pub mod edition_cases;
 pub mod flaky;
 pub mod foreign;

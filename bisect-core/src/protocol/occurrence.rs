@@ -1,4 +1,9 @@
 //! The value of `BISECT_UNTIL` and `BISECT_STOP`: a single decision on some changes.
+//!
+//! In each thread, the first N decisions on the changes that the pattern of `BISECT_UNTIL` selects are as
+//! `BISECT_PATTERN` requests, and later ones are the opposite. When a thread makes its decision N, the file for reports
+//! gets the line `bisect-rt: decision N of thread NAME`. `BISECT_STOP` raises `SIGTRAP` in decision N. Decisions on
+//! these changes are not cached.
 
 use alloc::{borrow::ToOwned, string::String};
 use core::{error, fmt};

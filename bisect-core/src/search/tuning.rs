@@ -168,8 +168,8 @@ pub(super) const PROOF_RATE_MARGIN: f64 = 0.02;
 /// noise at 0.05 and 0.95.
 pub(super) const MIN_FAILURE_RATE: f64 = 0.03;
 
-/// The probability that no change matters at which the first search ends, without `--confidence`. Decided by: `noise`,
-/// the rows of noise only.
+/// The probability that no change matters at which the first search ends, without `--confidence`. It is lower than that of
+/// a culprit, because a wrong answer of this kind costs the user less. Decided by: `noise`, the rows of noise only.
 pub(super) const NOTHING_PROBABILITY: f64 = 0.9;
 
 /// A factor of the allowed error, for the answer that no change matters. Decided by: `noise`, the row (0.7, 0.3) of each

@@ -1,4 +1,6 @@
 //! Reports of the changes that the pattern selects: each is written once, before any thread acts on the decision.
+//!
+//! The file is opened with `O_APPEND`, so a crash, captured output and child processes lose nothing.
 
 use std::{
     ffi::OsStr,

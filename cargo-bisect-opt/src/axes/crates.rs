@@ -4,6 +4,8 @@
 //! the least processor time. Of the packages that a prefix leaves out, those that depend on it are compiled again, but
 //! with the good options, which are usually the ones that compile faster. A package in the prefix has its dependencies
 //! there too, so it is already compiled, by the run with everything.
+//!
+//! The user's own packages are also favoured, so the first prefix is often all others.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

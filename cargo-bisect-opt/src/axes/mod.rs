@@ -213,11 +213,14 @@ pub(crate) trait Axis: Debug + Send + Sync {
     }
 
     /// Returns true if a test may exist only with some of the changes. Without them, it cannot fail, so it passes.
+    /// Otherwise the run without changes would be unresolved.
     fn decides_which_tests_there_are(&self) -> bool {
         false
     }
 
-    /// Returns true if an enabled change can make cargo stop before it compiles anything. Then that is a failed build.
+    /// Returns true if an enabled change can make cargo stop before it compiles anything, for example because a version
+    /// needs a newer compiler. Then that is a failed build. If cargo also refuses the run without changes, the target
+    /// cannot be used.
     fn decides_whether_cargo_compiles(&self) -> bool {
         false
     }

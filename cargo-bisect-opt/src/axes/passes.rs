@@ -1,4 +1,7 @@
 //! Passes as changes: the limit of a compiler's counter, in one package of a culprit.
+//!
+//! The counters of LLVM and rustc run the first N passes. So passes have the order of a counter (`Order::Counter`): one
+//! pass means itself and all before it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

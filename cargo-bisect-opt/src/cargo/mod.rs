@@ -2,6 +2,9 @@
 //!
 //! The driver builds once and starts the executables itself. So this room does what `cargo test` and `cargo run` do
 //! after their build. It does not support documentation tests: rustdoc compiles and runs them in one step.
+//!
+//! Executables stay where cargo has put them, and are started directly: the ID of a call stack holds for one
+//! executable, tests look for data beside theirs, and cargo's start-up costs more than most tests.
 
 mod arguments;
 mod build;

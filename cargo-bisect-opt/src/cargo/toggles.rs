@@ -1,7 +1,12 @@
 //! The toggles of a program.
 //!
-//! The runtime lists them (`BISECT_TOGGLES=1`; ARCHITECTURE.md, "The list of toggles"). A program without the runtime
-//! would run instead. So its file is first searched for the name of the variable.
+//! The runtime lists them (`BISECT_TOGGLES=1`). A program without the runtime would run instead. So its file is first
+//! searched for the name of the variable.
+//!
+//! The list has a line for each toggle, tab-separated, sorted, without duplicates: name, key (`site`, `caller`, `stack`,
+//! `build`), place (`file:line:column`), default (`on`, or `body` for a gate). Build-time changes have three more columns:
+//! ID, package (`name@version`), and the compiled state (`on`, `off`). Fixed toggles have a last column, `fixed on` or
+//! `fixed off`. The list is followed on standard error by the names in `BISECT_FIX` that no toggle has.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,9 @@
 //! Groups of updates that need each other: each group is one change. Groups that need others follow them.
+//!
+//! A need of one update for another is an order, not a tie. A version that refuses an old version of another package
+//! follows its update in the search. An update that a run adds takes along what it needs; one that a run leaves out
+//! takes along what needs it. Only updates that need each other are one change, for example if one without the other
+//! would link a native library twice.
 
 use std::collections::BTreeSet;
 

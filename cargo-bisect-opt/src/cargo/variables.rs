@@ -1,7 +1,12 @@
 //! Build-time changes: the variable of each package, so that exactly the selected changes are compiled in.
 //!
-//! ARCHITECTURE.md, "Build-time changes", describes the form of the variables. An unset variable means that all changes
-//! are on, so a package with all changes on is not rebuilt.
+//! `BISECT_BUILD_<name>_<version>`, with `_` for everything but letters and digits, is the variable of a package: `on` or
+//! `off`, then any number of `;name=file:line:column` that are the other way round. The macros read it by `option_env!`,
+//! so that rustc reports the dependency to cargo, and only crates whose decisions changed are rebuilt. An unset variable
+//! means that all changes are on, so a package with all changes on is not rebuilt.
+//!
+//! At run time, a pattern for the toggle makes the runtime report every selected build-time change before `main`, and
+//! stop with status 2 if a compiled state is not the one that the pattern asks for. Fixed toggles are exempt.
 
 use std::collections::{BTreeMap, BTreeSet};
 

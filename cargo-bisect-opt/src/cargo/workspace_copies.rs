@@ -4,6 +4,8 @@
 //! the directory that also contains path dependencies outside of the workspace and the user's working directory.
 //! Everything beside the workspace is a link. The files are copied once before the first run. Before each run, those that
 //! the run before has changed are restored.
+//!
+//! The copies are in the driver's target directory, where cargo finds the user's configuration in parent directories.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,7 @@
 //! Searches for crates, then for functions, then for passes: each search continues in the results of the previous one.
+//!
+//! Crates are few, and each is a build; functions need `bisect-rustc`; passes have an order, and exist only once
+//! everything else is fixed.
 
 mod advice;
 mod checks;

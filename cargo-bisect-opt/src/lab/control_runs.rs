@@ -3,6 +3,9 @@
 //! Where everything but the culprits fails in another way, the search would go on for that failure. But a test that
 //! fails by chance, or because of what an earlier run has left behind, fails in another way as well. So the run is made
 //! once more, in place of the first one, and then one at the end that passes.
+//!
+//! If the second run repeats the failure, and the end that passes does not show it, the failure is searched for in all
+//! runs that leave out these culprits.
 
 use bisect_core::search::{Question, Selection, Trial, TrialId};
 

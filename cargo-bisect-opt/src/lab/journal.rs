@@ -4,6 +4,9 @@
 //! again from the beginning, and the runs in the journal are not repeated: they end at once, in the recorded order, with
 //! their recorded observations. Runs that had begun and not ended are made again. If the search asks for another run
 //! than the recorded one, the rest of the journal is discarded.
+//!
+//! The state of the engine, the judge and the axis is not saved. Exceptions are what builds have shown
+//! (`Axis::knowledge`), and results of checks outside runs (`Axis::keep_in`).
 
 use std::{
     cell::RefCell,

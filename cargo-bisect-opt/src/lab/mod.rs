@@ -1,4 +1,7 @@
 //! The search loop: the engine asks for trials, workers make runs, the target judges them, listeners get events.
+//!
+//! Threads make runs, one thread decides. Each run has a slot, a directory and an interrupt of its own. The meaning of
+//! a run may depend on the first ones, so a `Runner` makes it and a `Judge` decides about it later.
 
 pub(crate) mod calibration;
 mod control_runs;

@@ -3,6 +3,9 @@
 //! A run that asks for text is another experiment: naming the frames of a stack takes time, locks and memory inside the
 //! target. So the runs of a search ask for markers only. Once a culprit is found, one more run of exactly its changes
 //! asks for their text.
+//!
+//! This run is no trial. Under noise it comes after the search. With parallel runs it is made beside the proof or the
+//! checks, in a free slot. The line below `fails:` shows what was confirmed, without text.
 
 use std::{collections::BTreeSet, io};
 

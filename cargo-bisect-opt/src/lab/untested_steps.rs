@@ -1,4 +1,7 @@
 //! Steps of a counter that no run could test: beside them, a culprit is only known as a range.
+//!
+//! The engine names the first step known to fail. The steps directly before it are added if they only had unresolved
+//! runs.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,18 @@
 //! Parses the text of a report: its location, its toggle, its call stack.
 //!
-//! The forms are those of `bisect-rt` and `bisect-rustc` (ARCHITECTURE.md, "Verbose reports"), and those of Go's
-//! standard library and compiler. Text in another form is kept, but has no meaning.
+//! The forms are those of `bisect-rt` and `bisect-rustc`, and those of Go's standard library and compiler. Text in another
+//! form is kept, but has no meaning. All lines of a report are one `write`:
+//!
+//! ```text
+//! src/lib.rs:12:1 newsort [bisect-match 0x…]              a place and a name: the answer shows the source
+//!
+//! src/lib.rs:12:1 newsort [bisect-match 0x…]              a call stack: the place and the name of a toggle,
+//!   newsort::sort at src/lib.rs:14:9 [bisect-match 0x…]   then its frames, innermost first:
+//!   newsort::top_ten at src/board.rs:31:5 [bisect-match 0x…]   two spaces, function, " at ", place
+//!     stable sort of 3 rows [bisect-match 0x…]            four spaces: a detail, shown as it is
+//! ```
+//!
+//! A frame without line information has no ` at …`.
 
 use bisect_core::ChangeId;
 

@@ -2,6 +2,20 @@
 //!
 //! A line is `bisect-watch 1 PROCESS KIND …`. Other lines of the file are not ours. A line of ours in an unknown form is
 //! an error: a search that ignored it could name the wrong moment.
+//!
+//! The lines, each of one `write`:
+//!
+//! ```text
+//! bisect-watch 1 PROCESS probe N good              or: bad, bad panicked PLACE: MESSAGE, bad crashed signal 6,
+//!                                                  bad crashed SIGTERM before its value was known
+//! bisect-watch 1 PROCESS confirm N bad             the evaluation that repeats the decisive one
+//! bisect-watch 1 PROCESS ended N                   the program ended by itself after N moments
+//! bisect-watch 1 PROCESS cut-short N               SIGTERM ended the program after N moments
+//! bisect-watch 1 PROCESS rerun N WHY               no copy of the process works at moment N
+//! bisect-watch 1 PROCESS diverged N HOW            a copy ended before moment N
+//! bisect-watch 1 PROCESS at N FILE:LINE:COL NAME   a description; `frame N …` and `value N …` follow
+//! bisect-watch 1 PROCESS other NAME                a condition with another name was passed
+//! ```
 
 use std::collections::BTreeMap;
 

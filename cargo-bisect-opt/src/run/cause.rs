@@ -2,7 +2,8 @@
 //!
 //! The location of a panic is the best signature: it stays the same when values, addresses and thread numbers change.
 //! If the output shows too little, two failures count as the same: a failure that is wrongly ignored misleads a search
-//! more than one that wrongly counts.
+//! more than one that wrongly counts. Failures of tests that run together are compared separately from those of tests that
+//! run alone.
 
 mod build;
 mod environment;

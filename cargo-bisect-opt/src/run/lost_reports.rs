@@ -1,4 +1,7 @@
 //! Runs whose reports the runtime could not write, for instance because the disk is full.
+//!
+//! The runtime announces such a report once for each process, on a line that ends with `: reports are lost`, and the
+//! program continues. If it then fails, the run is unresolved.
 
 use super::error::RunError;
 

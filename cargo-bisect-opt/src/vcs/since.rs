@@ -1,6 +1,9 @@
 //! `--since`: the source lines that changed since a revision, so that the search looks there first.
 //!
 //! This is only evidence: it changes the number of trials that a search takes, never its result.
+//!
+//! Where a run must report the places of changes, the user asks for this evidence. Where places are known anyway,
+//! changes on edited lines, then those in edited files, are favoured by default.
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -3,6 +3,9 @@
 //! They are outside of the user's work tree: cargo, rustup and other tools look for configuration in all parent
 //! directories, and would find that of the user's work tree. If its manifests name directories outside, relative paths
 //! lead from a worktree to these, too. A later search removes the worktrees of a killed one.
+//!
+//! They are in a directory for temporary files, in a directory with a locked file, like those of other runs. The next
+//! search removes git's records of those that a killed search left, and only those.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},

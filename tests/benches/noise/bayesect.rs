@@ -28,7 +28,7 @@ pub(crate) struct Sample {
 
 /// Compares it with our searches for one culprit. Returns true if ours take fewer runs in every row.
 pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
-    println!("\n### git_bayesect\n");
+    println!("\n## git_bayesect\n");
     let Some(python) = env::var_os("BISECT_TEST_GIT_BAYESECT") else {
         println!("Not measured: `BISECT_TEST_GIT_BAYESECT` names no Python that has the package `git-bayesect`.");
         return true;

@@ -104,7 +104,7 @@ impl Problem {
 /// Compares both searches. Returns true if ours are right often enough and take fewer runs in every row.
 pub(crate) fn commits(seeds: u32) -> bool {
     let seeds = seeds.div_ceil(10);
-    println!("\n### {COMMITS} commits, {BROKEN} of which cannot be tested\n");
+    println!("\n## {COMMITS} commits, {BROKEN} of which cannot be tested\n");
     println!(
         "The first bad commit of a history, as `--commits` searches it, beside git_bayesect: the commits are\n\
          the same, the same of them cannot be tested, and the k-th run of both has the same random number.\n\

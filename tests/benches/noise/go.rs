@@ -14,7 +14,7 @@ struct Sample {
 }
 
 pub(crate) fn go(all: &[Changes], seeds: u32) {
-    println!("\n### Go's bisect\n");
+    println!("\n## Go's bisect\n");
     println!(
         "The same targets, searched as Go's tool does (anew from its behaviour), with that many runs for each\n\
          question: right / accuses a change that does not matter / gives up or misses one, in %; mean runs.\n\

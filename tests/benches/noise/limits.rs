@@ -17,7 +17,7 @@ const ALLOWED_ERROR: f64 = 0.01;
 
 /// Measures the posterior alone, as if both rates were known from the start.
 pub(crate) fn known_rates(all: &[Changes], seeds: u32) {
-    println!("\n### Known rates\n");
+    println!("\n## Known rates\n");
     println!(
         "The posterior alone, after {KNOWN_RUNS_PER_RATE} earlier runs at each rate have shown the rates:\n\
          mean runs until a change has a probability of 0.99, without any proof, beside *Burnashev*: see the\n\
@@ -66,7 +66,7 @@ fn search_with_known_rates(changes: &Changes, rates: Rates, seed: u32) -> (u32, 
 
 /// Measures rounds of runs, all of which take the same time.
 pub(crate) fn rounds(changes: &Changes, seeds: u32) {
-    println!("\n### Several runs at once\n");
+    println!("\n## Several runs at once\n");
     println!(
         "One culprit of 1,024 changes, confidence 0.99: mean rounds until it is named, if all runs of a\n\
          round take the same time, and how many times fewer than with `-j 1`. {seeds} seeds.\n"

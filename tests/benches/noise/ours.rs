@@ -1,6 +1,53 @@
 //! Our search, with and without a requested confidence.
+//!
+//! # Columns
+//! The table of one culprit has searches for one change that makes a target fail with probability p1 instead of p0;
+//! both are unknown to them. *right*: exactly that change is named. *searched*: mean runs before the confirmation, with
+//! the first runs of everything and of nothing. The confirmation is the last runs: each is of exactly the culprit's
+//! changes, of all changes before it, of all others or of none. A figure above 1.25 · (log2 N + log2 1/δ) / C is
+//! marked. *p95*: 95% of the searches take at most that. *Burnashev*: log2 N / C + log2 1/δ / C1, the fewest runs, in
+//! the first order, where the rates are known and the outcomes follow nothing else; C is the capacity of the channel
+//! that tells p1 from p0, C1 the larger of both Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 −
+//! δ the confidence asked for. *coin*: the fewest runs that prove that the change matters, with an error of 0.1%, even
+//! if outcomes also depend on something else: log2 1,000 divided by the bits that a run's outcome says about the coin
+//! toss that selected it. *named*: all runs until the change is named. *least*: a lower limit for that. *done*: all
+//! runs, until it is sure, too, that there is nothing else. With 1,000 seeds (`SEEDS=5000`), the row 65,536 (0.9, 0.1)
+//! takes 40.3 runs before the confirmation, 1.23 times *Burnashev*; with 5,000 seeds, the row 1,024 (0.9, 0.1) takes
+//! 27.1, 1.26 times.
+//!
+//! # The limit *least*
+//! *least* is a limit for each search that keeps two promises of `--confidence 0.99`. It names the right change with a
+//! probability of at least r = 0.99. If no change matters, it names one with a probability of at most a = 0.001,
+//! whatever the rate of failures is (bench `trust`). All N changes are equally likely, and runs are independent.
+//!
+//! Proof. Let D be the Kullback-Leibler divergence between the outcomes at two rates. There is a rate q between p0 and
+//! p1 with D(p1, q) = D(p0, q) = C. Compare two targets. In the first, change x matters. In the second, none does, and
+//! each run fails with probability q. The evidence is log2 of the probability of all outcomes with the first target,
+//! divided by that with the second. If x matters, each run adds C bits in the mean, whichever changes it enables. So n
+//! runs in the mean yield n C bits (Wald's identity). The answer depends on the outcomes, and on coins that ignore the
+//! target. So n C is at least what the answer alone gives: `r log2(1/a_x) - h(r)`. Here `a_x` is the probability that x
+//! is the first change to be named although none matters, and h is the binary entropy. Only one change is named first,
+//! so the `a_x` of all changes add up to at most a. Then `log2(1/a_x)` is at least `log2(N/a)` in the mean over all x.
+//! Hence n is at least `(r log2(N/a) - h(r)) / C` in the mean over all x.
+//!
+//! Burnashev's searches need not exclude the second target. The second promise demands it, and each run yields only C
+//! bits for that. In these rows, *least* is 1.45 to 1.97 times *Burnashev*. So here no search that keeps both promises
+//! names a change within 1.4 times *Burnashev*. *searched* may be less: it omits the confirmation, whose runs add
+//! evidence.
+//!
+//! # The price of a confidence
+//! Why the proof takes more runs. Consider a search that assumes that one of N changes matters, and names a change as
+//! soon as its probability is c. If no change matters, it still names one, so over the N changes these probabilities
+//! add up to 1. The probability that it names a given change although none matters is the mean of 2^-b over the
+//! searches in which that change matters and is named (a change of measure). Here b is the evidence, in bits, that this
+//! change matters rather than none. So b is log2 N or more on average. To name a change with a probability of at most
+//! `1 - c` if none matters takes `log2(1 / (1 - c))` more bits. The cheapest runs that yield these bits are those of the
+//! change alone and of all others. They also distinguish the change from every other one, by at least as many bits.
+//! Then the error of the choice is about (1 - c)^2: 1% for 0.9. It is larger only where the rates are near each other,
+//! because a few runs do not determine them.
 
 use bisect_core::search::{Noise, Options, Verdict};
+use bisect_tests::details;
 
 use crate::study::{
     Changes, RATES, Sample, Samples, cell, each_seed, least_runs, least_until_named, mean, percent, rates, row, thirds,
@@ -16,29 +63,6 @@ const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
 
 /// The allowed probability that a change is named although it does not matter, with a confidence of 0.99.
 const INNOCENT: f64 = 0.001;
-
-/// A text about the column *least*: the proof, and what follows for the column *Burnashev*.
-const ABOUT_LEAST: &str = "
-*least* is a limit for each search that keeps two promises of `--confidence 0.99`. It names the
-right change with a probability of at least r = 0.99. If no change matters, it names one with a
-probability of at most a = 0.001, whatever the rate of failures is (bench `trust`). All N changes
-are equally likely, and runs are independent.
-
-Proof. Let D be the Kullback-Leibler divergence between the outcomes at two rates. There is a rate q
-between p0 and p1 with D(p1, q) = D(p0, q) = C. Compare two targets. In the first, change x matters.
-In the second, none does, and each run fails with probability q. The evidence is log2 of the
-probability of all outcomes with the first target, divided by that with the second. If x matters,
-each run adds C bits in the mean, whichever changes it enables. So n runs in the mean yield n C bits
-(Wald's identity). The answer depends on the outcomes, and on coins that ignore the target. So n C
-is at least what the answer alone gives: r log2(1/a_x) - h(r). Here a_x is the probability that x is
-the first change to be named although none matters, and h is the binary entropy. Only one change is
-named first, so the a_x of all changes add up to at most a. Then log2(1/a_x) is at least log2(N/a)
-in the mean over all x. Hence n is at least (r log2(N/a) - h(r)) / C in the mean over all x.
-
-Burnashev's searches need not exclude the second target. The second promise demands it, and each run
-yields only C bits for that. In these rows, *least* is 1.45 to 1.97 times *Burnashev*. So here no
-search that keeps both promises names a change within 1.4 times *Burnashev*. *searched* may be less:
-it omits the confirmation, whose runs add evidence.";
 
 /// Returns the options of a search that expects noise with a confidence, or only suspects it.
 fn asking(confidence: Option<f64>) -> Options {
@@ -79,21 +103,13 @@ impl One {
 /// searches for each confidence, and true if all promises hold.
 pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) {
     let few = seeds.div_ceil(5);
-    println!("\n### One culprit\n");
     println!(
-        "Searches for one change that makes a target fail with probability p1 instead of p0; both are unknown\n\
-         to them. *right*: exactly that change is named. *searched*: mean runs before the confirmation, with\n\
-         the first runs of everything and of nothing. The confirmation is the last runs: each is of exactly\n\
-         the culprit's changes, of all changes before it, of all others or of none. A figure above 1.25 ·\n\
-         (log2 N + log2 1/δ) / C is marked. *p95*: 95% of the searches take at most that. *Burnashev*: log2 N\n\
-         / C + log2 1/δ / C1, the fewest runs, in the first order, where the rates are known and the outcomes\n\
-         follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger of both\n\
-         Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 − δ the confidence asked for.\n\
-         *coin*: the fewest runs that prove that the change matters, with an error of 0.1%, even if outcomes\n\
-         also depend on something else: log2 1,000 divided by the bits that a run's outcome says about the\n\
-         coin toss that selected it. *named*: all runs until the change is named. *least*: a lower limit for\n\
-         that; see below. *done*: all runs, until it is sure, too, that there is nothing else. Confidence\n\
-         0.99; {seeds} seeds, {few} of 65,536 changes.\n"
+        "Decides the numbers of the search under noise, and that `--confidence 0.99` keeps its promise. One\n\
+         change makes the target fail with probability p1 instead of p0, both unknown. *searched*,\n\
+         *confirmation*, *named*, *done*: mean runs until there is one suspect, to confirm it, until it is\n\
+         named, and until nothing else is left. *Burnashev*, *coin*, *least*: lower limits of the figure\n\
+         before them, defined in `tests/benches/noise/ours.rs`. A figure beyond its bound is marked.\n\
+         {seeds} seeds, {few} of 65,536 changes.\n"
     );
     println!(
         "| changes | p1, p0 | right | searched | p95 | Burnashev | ÷ | confirmation | coin | ÷ | named | least | ÷ | done |\n\
@@ -128,7 +144,7 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
             rows.push(found);
         }
     }
-    println!("{ABOUT_LEAST}");
+    details::begin();
     // The bound is promised for the default confidence only; misses of others are marked too.
     let holds = |one: &One| one.is_right_often_enough() && (one.claim < 0.99 || one.is_within_bound());
     let holds = rows.iter().flatten().all(holds);
@@ -137,21 +153,11 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
 
 /// Prints the share of right answers beside each requested confidence.
 pub(crate) fn calibration(all: &[Changes], rows: &[[One; 3]]) {
-    println!("\n### What a confidence is worth\n");
+    println!("\n## What a confidence is worth\n");
     println!(
         "The same searches with less confidence asked for: right, and mean runs until the change is\n\
          confirmed. Where rates are far apart, answers are right more often than asked for: the proof of the\n\
-         change takes more runs than the choice among the changes.\n\n\
-         Why the proof takes more runs. Consider a search that assumes that one of N changes matters, and\n\
-         names a change as soon as its probability is c. If no change matters, it still names one, so over\n\
-         the N changes these probabilities add up to 1. The probability that it names a given change although\n\
-         none matters is the mean of 2^-b over the searches in which that change matters and is named (a\n\
-         change of measure). Here b is the evidence, in bits, that this change matters rather than none. So b\n\
-         is log2 N or more on average. To name a change with a probability of at most 1 - c if none matters\n\
-         takes log2(1 / (1 - c)) more bits. The cheapest runs that yield these bits are those of the change\n\
-         alone and of all others. They also distinguish the change from every other one, by at least as many\n\
-         bits. Then the error of the choice is about (1 - c)^2: 1% for 0.9. It is larger only where the rates\n\
-         are near each other, because a few runs do not determine them.\n"
+         change takes more runs than the choice among the changes (`tests/benches/noise/ours.rs`).\n"
     );
     println!("| changes | p1, p0 | 0.9: right | runs | 0.95: right | runs | 0.99: right | runs |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|");
@@ -166,7 +172,7 @@ pub(crate) fn calibration(all: &[Changes], rows: &[[One; 3]]) {
 
 /// Measures searches with more than one change to find.
 pub(crate) fn several(all: &[Changes], seeds: u32) -> bool {
-    println!("\n### Two culprits, and a culprit of two changes\n");
+    println!("\n## Two culprits, and a culprit of two changes\n");
     println!(
         "*right*: exactly the true culprits are named, and nothing else. *first*: mean runs until the first\n\
          one was confirmed. Confidence 0.99, {seeds} seeds; of two culprits among many changes a quarter.\n"
@@ -197,7 +203,7 @@ pub(crate) fn several(all: &[Changes], seeds: u32) -> bool {
 
 /// Measures the same targets for users who do not know that they are flaky.
 pub(crate) fn by_default(all: &[Changes], seeds: u32) {
-    println!("\n### Without a confidence asked for\n");
+    println!("\n## Without a confidence asked for\n");
     println!(
         "The search takes the target for a deterministic one until it contradicts itself: right / names\n\
          something wrong / finds no difference, gives up or misses something, in %; mean runs until it is\n\
@@ -219,7 +225,7 @@ pub(crate) fn by_default(all: &[Changes], seeds: u32) {
 
 /// Measures targets with nothing to find.
 pub(crate) fn noise(changes: &Changes, seeds: u32) -> bool {
-    println!("\n### Only noise\n");
+    println!("\n## Only noise\n");
     println!(
         "{} changes, none of which matters: how often a change is named, how often the search ends as\n\
          inconsistent, and mean runs. {seeds} seeds.\n",
@@ -253,7 +259,7 @@ pub(crate) fn noise(changes: &Changes, seeds: u32) -> bool {
 
 /// Measures what the checks for noise add on deterministic targets.
 pub(crate) fn deterministic(all: &[Changes], seeds: u32) -> bool {
-    println!("\n### Targets that are not flaky\n");
+    println!("\n## Targets that are not flaky\n");
     println!(
         "The search that suspects noise beside one that does not: mean runs, and the most that one target\n\
          took more than without suspicion. All culprits are found both ways. {seeds} seeds.\n"

@@ -120,6 +120,11 @@ fn the_map_lists_the_rooms() {
 }
 
 #[test]
+fn the_map_names_types_that_exist() {
+    check("map", &map::unknown_types(&TREE, &CRATES));
+}
+
+#[test]
 fn prose_is_plain() {
     let literals = in_crates(language::in_literals);
     check("words", &[language::in_comments(&TREE), language::in_markdown(&TREE), literals].concat());

@@ -1,10 +1,13 @@
 //! ARCHITECTURE.md against the tree.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::exceptions::Violation;
+use crate::facts::Facts;
 use crate::house::House;
+use crate::modules::Crate;
 use crate::tree::Tree;
 
 /// The page that lists the rooms.
@@ -13,7 +16,8 @@ pub(crate) const MAP: &str = "ARCHITECTURE.md";
 /// Returns rooms that the page lacks, and paths on it that are not in the tree.
 ///
 /// The page lists rooms in code blocks, on lines `path/ - purpose`. An indented path continues the last one that is not
-/// indented. A room that is a single file may be left out. Elsewhere, `folder/` and `file.rs` are the end of any path.
+/// indented. A room that is a single file may be left out. Elsewhere, a code span with a slash or an extension is the end
+/// of any path.
 pub(crate) fn differences(tree: &Tree, houses: &[House]) -> Vec<Violation> {
     let page = tree.text(MAP).unwrap_or_default();
     let listed = listed(page);
@@ -43,16 +47,69 @@ pub(crate) fn differences(tree: &Tree, houses: &[House]) -> Vec<Violation> {
     violations
 }
 
-/// Returns the folders and Rust files that the page names in its text, with the numbers of their lines.
+/// Returns types that the page names and no crate defines, and members of types that their files do not name.
+///
+/// A type is a word in CamelCase in a code span: `Axis`, or `Axis::place` with a member.
+pub(crate) fn unknown_types(tree: &Tree, crates: &[Crate]) -> Vec<Violation> {
+    let page = tree.text(MAP).unwrap_or_default();
+    let mut violations = Vec::new();
+    for (code, line) in spans(page).filter(|(code, _)| !is_path(code)) {
+        for path in code.split(|c: char| c != ':' && !is_word_char(c)) {
+            let mut names = path.split("::");
+            let Some(name) = names.next().filter(|name| is_camel_case(name)) else { continue };
+            let files: Vec<_> = crates.iter().flat_map(|krate| files_of(krate, name)).collect();
+            let is_named = |member: &str| {
+                let texts = files.iter().filter_map(|file| tree.text(file));
+                texts.into_iter().any(|text| text.split(|c| !is_word_char(c)).any(|word| word == member))
+            };
+            if files.is_empty() {
+                violations.push(Violation::new(
+                    "map",
+                    MAP,
+                    line,
+                    format!("names the type `{name}`, which no crate has"),
+                ));
+            } else if let Some(member) = names.find(|member| !is_named(member)) {
+                violations.push(Violation::new("map", MAP, line, format!("names `{member}`, which `{name}` has not")));
+            }
+        }
+    }
+    violations
+}
+
+/// Returns the files that define a type, or its methods.
+fn files_of<'a>(krate: &'a Crate, name: &str) -> Vec<&'a str> {
+    let is_there = |facts: &Facts| {
+        facts.types.iter().any(|definition| definition.name == name) || facts.impls.iter().any(|block| block.of == name)
+    };
+    let modules = krate.modules.iter().filter(|module| is_there(&module.facts));
+    modules.map(|module| krate.files[module.file].as_str()).collect()
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn is_camel_case(word: &str) -> bool {
+    word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase) && !word.contains('_')
+}
+
+/// Returns the folders and files that the page names in its text, with the numbers of their lines.
 fn mentioned(page: &str) -> impl Iterator<Item = (&str, usize)> {
-    let mut is_code = false;
-    let text = page.lines().enumerate().filter(move |(_, line)| {
-        is_code ^= line.starts_with("```");
-        !is_code
-    });
-    let quoted = text.flat_map(|(index, line)| line.split('`').skip(1).step_by(2).map(move |code| (code, index + 1)));
-    let is_path = |code: &str| code.ends_with('/') || Path::new(code).extension().is_some_and(|kind| kind == "rs");
-    quoted.filter(move |(code, _)| is_path(code) && !code.contains(' '))
+    spans(page).filter(|(code, _)| is_path(code))
+}
+
+/// Returns true for a path: a word with a slash or with the extension of a file.
+fn is_path(code: &str) -> bool {
+    let kind = Path::new(code).extension().and_then(OsStr::to_str);
+    let is_file = kind.is_some_and(|kind| ["rs", "md", "toml", "json", "txt", "sed"].contains(&kind));
+    (is_file || code.contains('/')) && !code.contains(' ') && !code.starts_with("//")
+}
+
+/// Returns the code spans of the page, with the numbers of their lines.
+fn spans(page: &str) -> impl Iterator<Item = (&str, usize)> {
+    let text = page.lines().enumerate().filter(|(_, line)| !line.starts_with("```"));
+    text.flat_map(|(index, line)| line.split('`').skip(1).step_by(2).map(move |code| (code, index + 1)))
 }
 
 /// Returns the listed paths, with the numbers of their lines.

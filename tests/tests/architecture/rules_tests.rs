@@ -188,6 +188,29 @@ fn the_map_and_the_tree_agree() {
 }
 
 #[test]
+fn paths_of_any_kind_and_types_on_the_map_exist() {
+    let list = "```\ntoy/src/ - the `Toy`\n```\n";
+    let page = format!(
+        "{list}`toy/Cargo.toml`, `lost/run`, `schema.json`\n`Chest::lid`, `Chest::key`, `Chest`, `a Trunk`\n\
+         `BISECT_PATTERN`, `chest`, `Lid::Oak`\n"
+    );
+    let toy = "mod inner { pub struct Chest; impl Chest { fn lid(&self) {} } } enum Lid { Oak }";
+    let texts = [("ARCHITECTURE.md", &*page), ("toy/src/lib.rs", toy), ("toy/Cargo.toml", "")];
+    let tree = Tree::from_texts(&texts);
+    let crates = Crate::read_all(&tree, TOY);
+    let paths = map::differences(&tree, TOY).into_iter().chain(map::unknown_types(&tree, &crates));
+    let found: Vec<_> = paths.map(|violation| (violation.line, violation.message)).collect();
+    let expected = [
+        (4, "names `lost/run`, which is not in the tree"),
+        (4, "names `schema.json`, which is not in the tree"),
+        (2, "names the type `Toy`, which no crate has"),
+        (5, "names `key`, which `Chest` has not"),
+        (5, "names the type `Trunk`, which no crate has"),
+    ];
+    assert_eq!(found, expected.map(|(line, message)| (line, message.to_owned())));
+}
+
+#[test]
 fn banned_phrases_are_found_in_comments_messages_and_markdown() {
     // Split, so that this file itself follows the rule.
     let (so, many) = ("so", "many");

@@ -87,5 +87,6 @@ fn extension(path: &str) -> Option<&str> {
 }
 
 fn is_text(name: &str) -> bool {
-    matches!(extension(name), Some("rs" | "md" | "toml" | "go" | "sh" | "txt" | "json" | "py")) || !name.contains('.')
+    matches!(extension(name), Some("rs" | "md" | "toml" | "go" | "sh" | "txt" | "json" | "py" | "sed"))
+        || !name.contains('.')
 }

@@ -2,6 +2,9 @@
 //!
 //! If one run of a target affects the next, outcomes follow one of these rules. A search that alternates between
 //! questions that fail and questions that pass can be in step with the rule, and then blames an innocent change.
+//!
+//! If such a rule explains all outcomes, and runs of the same changes contradict each other, the search ends, and the
+//! rule is its answer.
 
 use alloc::vec::Vec;
 

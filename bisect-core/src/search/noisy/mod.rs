@@ -9,6 +9,9 @@
 //!
 //! The allowed probability of an error is divided among the culprits: most of the total is spent on the first one, most
 //! of the rest on the second, and so on.
+//!
+//! Noise is a second search, not a tolerance of the first. All runs are evidence for the posterior of each question,
+//! also those before the first contradiction, in any order.
 
 mod alternatives;
 pub(super) mod carry_over;

@@ -6,6 +6,8 @@
 //! the outcomes follow. By Ville's inequality, the probability that a wealth which starts at 1 ever reaches *w* is
 //! therefore at most 1/*w* (Shafer, "Testing by betting", 2021). If the suspect matters, the wealth grows by the
 //! information that a run carries about the coin: that of the channel between the two rates of failure.
+//!
+//! The posterior supposes that runs are independent, so it only names suspects. The proof does not suppose that.
 
 use alloc::vec::Vec;
 

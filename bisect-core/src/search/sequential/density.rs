@@ -1,4 +1,7 @@
 //! The density of needed changes: where they are many, the next one is near, and a cut halves its likely places.
+//!
+//! The distances between the needed changes show if a set is dense. In a dense set each cut leaves out one group, and
+//! half of the groups contain a needed change. The needed changes are not run alone after each find.
 
 use crate::search::tuning;
 

@@ -4,6 +4,8 @@
 //! run. Its proof is repeated in free slots: a target with random outcomes ends a run as predicted with a probability of
 //! 1/2. Cuts that are started after the groups have left one suspect test its predictions as well. If enough of these
 //! runs agree, one of them passes and none differs, the culprit is named without further checks.
+//!
+//! Fewer predicted runs than that replace at most one check.
 
 use alloc::vec::Vec;
 

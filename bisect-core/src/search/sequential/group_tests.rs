@@ -3,8 +3,13 @@
 //! *n* prefixes at once tell *n* + 1 parts of the candidates apart. If a single change is needed, *n* groups tell 2^*n*
 //! parts apart, because a run fails if and only if its group contains the change (Dorfman, "The Detection of Defective
 //! Members of Large Populations", 1943). Groups prove nothing. They determine the [`suspects`], and the cuts that are
-//! asked for next halve the suspects instead of all candidates. If no candidate explains all runs, several changes are
-//! needed together, or several fail on their own. Then prefixes continue without groups.
+//! asked for next halve the suspects instead of all candidates. If no single change explains all runs, several are
+//! needed together, or several fail on their own: then [`pairs`](super::pairs) of changes are the suspects.
+//!
+//! Only prefixes prove the answer. So it depends neither on the number of trials in flight nor on the order in which
+//! runs end, unless changes hide others: a prefix may pass because it contains a change that hides a culprit. Where the
+//! answer may depend on the cuts, because a cut is unresolved or a failing run did not report exactly the known
+//! candidates, groups no longer determine them.
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;

@@ -1,4 +1,7 @@
 //! Parts that are enabled or disabled beside those that a run asks for, so that the selection compiles.
+//!
+//! A change alone gets the least that compiles. If the errors do not lead to it, the builds begin with the prefix of
+//! the order up to the change, which compiles, and take away from it.
 
 use std::collections::BTreeSet;
 

@@ -3,6 +3,10 @@
 //! A search enables prefixes of an order. So the order is divided where its prefixes compile, and what stands between
 //! two such cuts is one change. Where a prefix does not compile, the errors name parts that it needs, or parts that
 //! need what it lacks: these are moved to the other side of the cut, and it is built again.
+//!
+//! A range that is hard to divide is reduced from both ends. Parts that no other part needs are removed first, and come
+//! last in the order; parts that need no other are removed next, and come first. Both are removed in halves, then one
+//! by one. The rest is one change. This works even if the compiler's errors name no part.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -2,6 +2,11 @@
 //!
 //! A `debug_assert!` with a side effect, code under `cfg(debug_assertions)` and an overflow that only checks catch make
 //! a target pass in the dev profile, and fail in release at every level of optimization.
+//!
+//! Checks are the second guess, not a part of the first. With optimization and checks in one good side, a culprit would
+//! not say which of them matters, and the search would go on for functions and passes where none can decide. So checks
+//! cost runs only where optimization explains nothing. The smallest sufficient set of settings is searched, because the
+//! workaround has all of them. Other settings (`panic`, `lto`, `debug`, `strip`) are only named.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,8 @@
 //! A victim that fails alone and after all others: it may need one test, and be disturbed by another one.
+//!
+//! Runs of about log2 N selections, in which each test occurs without each other one, find a subset with which it
+//! passes. Then the same engine searches twice: the tests that it needs in that subset, and those that disturb it among
+//! all, with the needed ones in each run.
 
 use std::{io, time::Duration};
 

@@ -1,4 +1,7 @@
 //! The answer to what a victim shares with the tests that matter: state in the process, or something outside.
+//!
+//! The victim runs in a process of its own after the others: first with all that it shares with them, then with one
+//! thing of its own. If the first of these runs differs from one process for all, the state is in the process.
 
 use std::{ffi::OsString, io};
 

@@ -3,6 +3,9 @@
 //! The guard is another instance of this executable. It reads the beginnings and ends of runs from a pipe. When the
 //! pipe is closed, the driver has ended, and all runs that have not ended are orphans. Daemons of ended runs are left
 //! alone.
+//!
+//! `BISECT_OPT_GUARD` makes an instance of this executable the guard. `BISECT_OPT_RUN`, which has a unique value for
+//! each run, identifies the processes that it ends.
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,9 @@
 //! Failures due to the environment of a target: a kill, a signal from outside, a full disk, an address in use.
 //!
 //! Only unambiguous texts count: the system's error messages, as Rust and C print them, and the names of these errors.
+//!
+//! Such a failure may be chance or an effect of the changes. So the run is repeated at once, and a second failure
+//! counts only if it occurs at one end of the search and not at the other.
 
 use std::{fmt, process::ExitStatus, sync::LazyLock};
 

@@ -2,7 +2,7 @@
 //!
 //! With one process for all tests, the failed tests would be known only as far as text for people can be trusted. The
 //! reports of all tests would be mixed, and a crash would hide the other failures. The harness's JSON is unstable. A
-//! process costs a millisecond or two (see BENCHMARKS.md); cargo-nextest has made the same choice.
+//! process costs a few milliseconds (`tests/benches/details/driver.md`); cargo-nextest has made the same choice.
 
 use std::{
     collections::BTreeMap,

@@ -3,6 +3,8 @@
 //! The [runner] runs the test, the *victim*, in one process with others that are chosen by name, or in a process of its
 //! own after them. The [target] is owned by the loop, and words the answer. It has no axis: what a change is and what
 //! a failure is cannot be separated here, since both are tests.
+//!
+//! One after the other, only tests that precede the victim in the harness's order can matter.
 
 mod candidates;
 mod options;

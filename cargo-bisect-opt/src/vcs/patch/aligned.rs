@@ -1,7 +1,8 @@
 //! Hunks of a Rust file that do not cross the boundaries of items that both versions have.
 //!
 //! A comparison of lines alone often matches the body of an old function with that of a new one that follows it. Such
-//! hunks do not compile one by one, although the two functions have nothing to do with each other.
+//! hunks do not compile one by one, although the two functions have nothing to do with each other. Lines are compared anew
+//! only where they cross such a boundary.
 
 use std::ops::Range;
 

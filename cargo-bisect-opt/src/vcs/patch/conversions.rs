@@ -1,6 +1,8 @@
 //! Conversions that git makes when it writes files into a work tree: line endings, encodings, filters.
 //!
 //! A patch has the content that git stores. A run needs the content that a checkout would have.
+//!
+//! Files that settings and attributes leave as they are do not go through git: they are written directly.
 
 use std::{
     collections::BTreeSet,
