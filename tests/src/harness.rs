@@ -16,4 +16,5 @@ pub use driver::{cargo, driver, fixtures_target_dir, root, scrubbed};
 pub use finished::{Finished, Running, expect, run, wait_until};
 pub use fixture::{Fixture, Scratch, line_of};
 pub use go::{add_internal_bisect, go, with_go};
+pub use prebuilt::prepare_target_dir;
 pub use rustc_driver::{RustcDriver, rustc_driver};

@@ -40,8 +40,8 @@ impl Fixture {
             copy(&root().join("Cargo.lock"), &dir.join("Cargo.lock"));
         }
         let target_dir = place.join(format!("{name}-target"));
-        if !target_dir.exists() && fs::read_to_string(manifest).is_ok_and(|text| text.contains("bisect-rt")) {
-            prebuilt::copy_to(&target_dir);
+        if fs::read_to_string(manifest).is_ok_and(|text| text.contains("bisect-rt")) {
+            prebuilt::prepare_target_dir(&target_dir);
         }
         Self { dir, target_dir, _lock: lock }
     }

@@ -18,11 +18,14 @@ const MANIFEST: &str = "[package]\nname = \"prebuilt\"\nversion = \"0.0.0\"\nedi
 const LIBRARY: &str = "//! Depends on the runtime.\n\n#[bisect_rt::bisect_toggle(\"prebuilt\")]\nfn gate() -> bool {\n    \
                        true\n}\n\n#[test]\nfn works() {\n    assert!(gate());\n}\n";
 
-/// Makes `target` a target directory in which the runtime is compiled.
+/// Makes `target` a target directory in which the runtime is compiled, unless it exists.
 ///
 /// # Panics
-/// If it does not compile, or cannot be copied.
-pub(super) fn copy_to(target: &Path) {
+/// If the runtime does not compile, or the directory cannot be copied.
+pub fn prepare_target_dir(target: &Path) {
+    if target.exists() {
+        return;
+    }
     let dir = fixtures_dir().join("prebuilt");
     let (package, original) = (dir.join("package"), dir.join("target"));
     fs::create_dir_all(package.join("src")).expect("the folder of the package can be made");

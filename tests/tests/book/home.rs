@@ -9,7 +9,9 @@ use std::{
     process::Command,
 };
 
-use bisect_tests::harness::{RustcDriver, cargo, driver, fixtures_target_dir, root, run, rustc_driver, scrubbed};
+use bisect_tests::harness::{
+    RustcDriver, cargo, driver, fixtures_target_dir, prepare_target_dir, root, run, rustc_driver, scrubbed,
+};
 
 /// A folder that a page has for itself.
 #[derive(Debug)]
@@ -66,12 +68,14 @@ impl Home {
         self.add_lock_file();
     }
 
-    /// Lets a package that needs ours resolve to the versions of this repository, so that nothing need be downloaded.
+    /// Lets a package that needs ours resolve to the versions of this repository, so that nothing need be downloaded,
+    /// and what they need is compiled.
     fn add_lock_file(&self) {
         let lock = self.path("Cargo.lock");
         let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap_or_default();
         let knows_ours = fs::read_to_string(&lock).is_ok_and(|text| text.contains("name = \"bisect-core\""));
         if manifest.contains("/bisect-opt/") && !knows_ours {
+            prepare_target_dir(&self.variables["CARGO_TARGET_DIR"]);
             fs::copy(root().join("Cargo.lock"), lock).expect("a file can be copied");
         }
     }
