@@ -33,10 +33,13 @@ fn with_macros(packages: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_toggle_brings_nine_packages() {
-    let expected = with_macros(&["bisect_core", "bisect_rt", "libc", "xxhash_rust"]);
-    assert!(expected.len() <= 9);
+fn a_toggle_brings_ten_packages_and_more_with_stacks() {
+    let without_stacks = ["bisect_core", "bisect_rt", "ctor", "libc", "xxhash_rust"];
+    let expected = with_macros(&without_stacks);
+    assert!(expected.len() <= 11);
     assert_eq!(packages(Flavour::Plain, "lean"), expected, "without stacks");
+    let expected = with_macros(&[without_stacks.as_slice(), &["once_cell"]].concat());
+    assert!(expected.len() <= 21);
     assert_eq!(packages(Flavour::Plain, "cost"), expected, "with stacks");
 }
 
