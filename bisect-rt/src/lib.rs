@@ -127,8 +127,9 @@
 //!
 //! A report is a line with a marker, `[bisect-match 0x…]`. If the pattern begins with `v`, the report is for people:
 //! the place and name of the change, and for a stack a line for each function. If debug information has line tables
-//! only, functions are named without their path; `debug = "limited"` has the full names. The standard library finds
-//! frames by unwind tables: a frame beyond code without unwind tables is printed as an offset in its module.
+//! only, functions are named without their path; `debug = "limited"` has the full names. A frame
+//! without a symbol is printed as an offset in its module; so is a frame in a library that was loaded after the first
+//! report for people.
 //!
 //! # Features
 //! `stacks`, which is on by default, is the code for decisions by call stack. With `default-features = false`, toggles
@@ -148,8 +149,10 @@
 //! - A limit on the size of files (`ulimit -f`) that the program sets itself while it runs: a report beyond the limit
 //!   causes a signal.
 //! - Toggles in constructors, which run before `main`, on Apple's systems: they may keep their defaults.
-//! - A toggle by stack in an allocator, with a pattern that begins with `v`: the program deadlocks if it allocates
-//!   while the standard library prints a backtrace, because text for people needs the lock that is then held.
+//! - A toggle by stack in an allocator, with a pattern that begins with `v`, in a program that itself reads debug
+//!   information with the crate `backtrace`: that crate does not expect a call from within its own allocations. The
+//!   backtraces of the standard library are no problem.
+//! - Stack decisions without a lock, on 32-bit Windows: its unwinder is for one thread at a time.
 //! - Targets without 64-bit atomics, except with `--cfg bisect_off`.
 //! - Text for people on stacks of less than 128 KiB, except on `x86_64` and `aarch64` under Unix: elsewhere the text is
 //!   made on the stack of the deciding thread.
