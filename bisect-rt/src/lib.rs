@@ -156,7 +156,8 @@
 //! - Targets without 64-bit atomics, except with `--cfg bisect_off`.
 //! - Text for people on stacks of less than 128 KiB, except on `x86_64` and `aarch64` under Unix: elsewhere the text is
 //!   made on the stack of the deciding thread.
-//! - Stacks on targets without an unwinder (WebAssembly): all stacks are one change. Sites and callers work.
+//! - Stacks on targets for which `backtrace` has no unwinder (WebAssembly, the Universal Windows Platform): all stacks
+//!   are one change. Sites and callers work.
 //! - Frame pointers, except on `x86_64` and `aarch64` under Linux, Android and Apple's systems. Elsewhere the unwinder
 //!   is used. It is also used on the stack of a signal handler or a coroutine.
 //! - `BISECT_TOGGLES` and build-time changes, except with ELF, Mach-O and COFF. Linux lists all modules of the program;
