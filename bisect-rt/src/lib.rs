@@ -132,8 +132,14 @@
 //! report for people.
 //!
 //! # Features
-//! `stacks`, which is on by default, is the code for decisions by call stack. With `default-features = false`, toggles
-//! are keyed by site or caller only, and add a third less to the size of a program.
+//! `stacks`, which is on by default, is the code for decisions by call stack. It brings the crate `backtrace`, which
+//! captures stacks and names their functions. With `default-features = false`, toggles are keyed by site or caller only:
+//! the light way for a library that needs no stacks.
+//!
+//! | | packages | processor time of a debug build | bytes added to a stripped program |
+//! |---|---|---|---|
+//! | with `stacks` | 20 (at most 21) | at most 19 s | 380 KB (at most 420 KB) |
+//! | without | 10 (at most 11) | at most 8 s | 100 KB (at most 150 KB) |
 //!
 //! - Without it, a toggle with `by = "stack"`, or a [`macro@bisect_toggle`] without `by`, is a compile error that
 //!   contains the fix. It does not silently become a toggle by caller: its changes would be others, with other IDs.
@@ -141,9 +147,11 @@
 //!   library that does not enable the feature should therefore be built by itself in its own tests, as `cargo test -p`
 //!   does.
 //!
-//! Eight packages are compiled for a program with a toggle, with and without the feature: this one, the protocol
-//! (`bisect-core`), `libc`, and the macros with `syn`, `quote`, `proc-macro2` and `unicode-ident`. With
-//! `--cfg bisect_off` only this one and the macros are compiled, and this one needs no standard library.
+//! Without the feature, these packages are compiled for a program with a toggle: this one, the protocol (`bisect-core`)
+//! with `xxhash-rust`, `ctor`, `libc`, and the macros with `syn`, `quote`, `proc-macro2` and `unicode-ident`. The feature
+//! adds `once_cell` and `backtrace` with `addr2line`, `gimli`, `object`, `memchr`, `miniz_oxide`, `adler2`,
+//! `rustc-demangle` and `cfg-if`. With `--cfg bisect_off` only this one and the macros are compiled, and this one needs no
+//! standard library. `cargo bench -p bisect-tests --bench adoption` measures the table.
 //!
 //! # What is not supported
 //! - A limit on the size of files (`ulimit -f`) that the program sets itself while it runs: a report beyond the limit
