@@ -24,7 +24,7 @@ struct Variant {
     bounds: Bounds,
 }
 
-/// What a toggle may cost at most.
+/// The most that a toggle may cost.
 struct Bounds {
     packages: usize,
     /// The processor time of a debug build, on the machine of BENCHMARKS.md. It is printed and not enforced.
