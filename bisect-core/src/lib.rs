@@ -109,7 +109,7 @@
 //!
 //! # Features
 //! `search`, which is on by default, is the search engine. Targets leave it out with `default-features = false`. The
-//! protocol needs `alloc`, and neither the standard library nor another crate.
+//! protocol needs `alloc` and one crate, `xxhash-rust`, which has no dependencies. It needs no standard library.
 //!
 //! *The search* (`search::Search`) names the smallest sets of changes that make the target fail. It is a state
 //! machine: it returns the trials to run and takes their outcomes.

@@ -261,6 +261,9 @@ macro_rules! __watch {
 }
 
 /// Makes the loader call the start of watching before `main`, after the start of the runtime.
+///
+/// This is not an expansion of `ctor!`, which contains `allow(unsafe_code)`: that is an error in a crate with
+/// `forbid(unsafe_code)`.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]

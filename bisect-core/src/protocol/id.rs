@@ -198,7 +198,7 @@ impl IdHasher {
     /// Returns the ID of the fields so far. More fields may follow.
     #[must_use]
     pub fn finish(&self) -> ChangeId {
-        ChangeId(self.0.finish())
+        ChangeId(self.0.digest())
     }
 }
 
@@ -233,6 +233,8 @@ macro_rules! const_id {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     const PINNED: ChangeId = const_id!(Field::Str("newsort"), Field::Str("src/lib.rs"), Field::U64(12), Field::U64(5));
@@ -245,6 +247,20 @@ mod tests {
         assert_eq!(ChangeId::of(&[]), ChangeId(0x2d06_8005_38d3_94c2));
         assert_eq!(ChangeId::of(&[Field::Str("")]), ChangeId(0xc77b_3abb_6f87_acd9));
         assert_eq!(ChangeId::of(&[Field::U64(u64::MAX)]), ChangeId(0x08fb_d09c_a6e3_2ebe));
+        // Computed with the implementation of bisect-core 0.1.0: an input that is hashed in blocks, and the seeds of
+        // stacks.
+        assert_eq!(ChangeId::of(&[Field::Str("uvwxyz"); 40]), ChangeId(0xcc42_5196_c40c_a39a));
+        assert_eq!(xxh3::hash(&[7; 3000], 5), 0x481d_788a_2b69_e849);
+    }
+
+    #[test]
+    fn hashes_at_run_time_are_those_of_constants() {
+        for len in [0, 3, 8, 16, 100, 240, 241, 1024, 3000] {
+            let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(len).collect();
+            for seed in [0, 1, 1 << 63, u64::MAX] {
+                assert_eq!(xxh3::run_time_hash(&bytes, seed), xxh3::hash(&bytes, seed), "{len} bytes, seed {seed:#x}");
+            }
+        }
     }
 
     #[test]

@@ -171,5 +171,5 @@ fn key_of(toggle: &Toggle, value: Option<u64>, addresses: &[u64]) -> u64 {
 /// here.
 fn id(toggle: &Toggle, value: Option<u64>, frames: &[Frame]) -> ChangeId {
     let seed = Fingerprint::new(toggle.name_hash, value).key();
-    ChangeId(xxh3::hash(Frame::bytes(frames), seed))
+    ChangeId(xxh3::run_time_hash(Frame::bytes(frames), seed))
 }

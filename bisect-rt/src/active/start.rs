@@ -17,17 +17,30 @@ use super::{
 /// The exit status of a program whose variables are invalid, or ask for something that it cannot do.
 const REFUSED: i32 = 2;
 
-/// The entry that makes the loader call `start` before `main`, and before other constructors, so that toggles in those
-/// are decided as well. The order is by number on ELF systems (this is the first one that the C library leaves to
-/// programs), and alphabetical on Windows. Apple's linker has no order.
-#[used]
-#[cfg_attr(not(any(windows, target_vendor = "apple")), unsafe(link_section = ".init_array.101"))]
-#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func,mod_init_funcs"))]
-#[cfg_attr(windows, unsafe(link_section = ".CRT$XCT"))]
-static CONSTRUCTOR: extern "C" fn() = start;
+/// Makes the loader call `start` before `main`. The argument determines the order among constructors.
+macro_rules! before_main {
+    ($($order:tt)+) => {
+        ctor::declarative::ctor! {
+            #[ctor(unsafe, anonymous, $($order)+)]
+            fn before_main() {
+                start();
+            }
+        }
+    };
+}
+
+// The call is before other constructors, so that toggles in those are decided as well. The order is by number on ELF
+// systems (this is the first one that the C library leaves to programs), and alphabetical on Windows. Apple's linker has
+// no order. The feature `priority` of `ctor` needs one more package for the same.
+#[cfg(not(any(windows, target_vendor = "apple")))]
+before_main!(link_section = ".init_array.101");
+#[cfg(windows)]
+before_main!(link_section = ".CRT$XCT");
+#[cfg(target_vendor = "apple")]
+before_main!(naked);
 
 /// Configures the process.
-extern "C" fn start() {
+fn start() {
     if has_raised_privileges() {
         forget_variables();
     } else {

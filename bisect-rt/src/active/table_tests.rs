@@ -9,7 +9,7 @@ use super::*;
 const DONE: u64 = 2;
 
 fn key(n: usize) -> u64 {
-    xxh3::hash(&n.to_le_bytes(), 0)
+    xxh3::run_time_hash(&n.to_le_bytes(), 0)
 }
 
 #[test]

@@ -19,7 +19,7 @@ struct ValueHasher(u64);
 impl Hasher for ValueHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3::hash(bytes, self.0);
+        self.0 = xxh3::run_time_hash(bytes, self.0);
     }
 
     #[inline]

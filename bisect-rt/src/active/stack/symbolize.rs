@@ -5,7 +5,7 @@ use std::fmt;
 use super::{
     modules,
     modules::Frame,
-    symbols::{Captured, Function},
+    symbols::{self, Function},
     trim,
 };
 use crate::active::{nesting::Nesting, toggle::Place};
@@ -22,15 +22,15 @@ pub(super) fn describe(
     frames: &[Frame],
     mut each: impl FnMut(fmt::Arguments<'_>),
 ) {
+    let located = &addresses[..frames.len()];
     let mut known = Vec::new();
-    // The standard library holds a lock while it reads debug information, so a nested call would wait for itself.
+    // A nested call would use debug information that this thread is just reading.
     if !nesting.is_inner() {
-        let captured = Captured::new();
-        with_room(|| known = captured.functions(addresses));
+        with_room(|| known = located.iter().map(|address| symbols::of_frame(*address)).collect());
     }
     known.resize(frames.len(), Vec::new());
     let mut functions = Vec::new();
-    for ((&address, frame), known) in addresses.iter().zip(frames).zip(known) {
+    for ((&address, frame), known) in located.iter().zip(frames).zip(known) {
         if known.is_empty() {
             functions.push(unknown(address, frame.offset));
         } else {

@@ -6,14 +6,13 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     mem::{MaybeUninit, transmute},
+    num::NonZeroUsize,
     ops::{ControlFlow, Range},
     path::Path,
     ptr,
-    sync::atomic::{
-        AtomicPtr, AtomicU64,
-        Ordering::{Acquire, Relaxed, Release},
-    },
 };
+
+use once_cell::race::{OnceBox, OnceNonZeroUsize};
 
 use super::{Frame, MAIN, NO_MODULE, identity};
 use crate::active::system::{
@@ -23,17 +22,20 @@ use crate::active::system::{
 
 /// Looks up in advance the facts whose lookup takes a lock. Called before the first decision.
 pub(super) fn prepare() {
-    MAIN_CODE.find();
+    MAIN_CODE.get_or_init(|| Box::new(MainCode::find()));
     #[cfg(target_env = "gnu")]
     {
         // SAFETY: a C string, looked for in all modules.
         let find = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
-        FIND_OBJECT.store(find, Release);
+        if let Some(find) = NonZeroUsize::new(find.expose_provenance()) {
+            // Another thread may have set it, to the same value.
+            let _ = FIND_OBJECT.set(find);
+        }
     }
 }
 
 pub(super) fn locate(addresses: &[u64], frames: &mut [Frame]) {
-    let main = MAIN_CODE.get();
+    let main = MainCode::get();
     let mut missing = frames.len();
     for (frame, &address) in frames.iter_mut().zip(addresses) {
         if main.code.contains(&address) {
@@ -64,7 +66,9 @@ fn each_module_of(addresses: &[u64], mut each: impl FnMut(&Module<'_>)) {
         if known.contains(&address) {
             continue;
         }
-        let Some((range, path)) = MAIN_CODE.module_of(address).or_else(|| find.module_of(address)) else { continue };
+        let Some((range, path)) = MainCode::get().module_of(address).or_else(|| find.module_of(address)) else {
+            continue;
+        };
         if let Some(module) = module_at(range.clone(), path) {
             each(&module);
         }
@@ -105,12 +109,12 @@ fn module_at(range: Range<u64>, path: &[u8]) -> Option<Module<'_>> {
     // the stack.
     let mut module = unsafe { Module::mapped_at(range, path) }?;
     // Only a main executable that is not relocatable is at the addresses of its file; libraries are elsewhere.
-    module.is_main = module.base == MAIN_CODE.get().base;
+    module.is_main = module.base == MainCode::get().base;
     Some(module)
 }
 
-/// The address of `_dl_find_object`; null if there is none.
-static FIND_OBJECT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// The address of `_dl_find_object`, if there is one.
+static FIND_OBJECT: OnceNonZeroUsize = OnceNonZeroUsize::new();
 
 /// The beginning of `struct dl_find_object`.
 #[repr(C)]
@@ -135,9 +139,9 @@ struct FindObject(unsafe extern "C" fn(*const c_void, *mut Found) -> c_int);
 
 impl FindObject {
     fn of_the_c_library() -> Option<Self> {
-        let find = FIND_OBJECT.load(Acquire);
-        // SAFETY: a pointer that is not null is the C library's function of this name, which has this signature.
-        (!find.is_null()).then(|| Self(unsafe { transmute::<*mut c_void, unsafe extern "C" fn(_, _) -> _>(find) }))
+        let find = ptr::with_exposed_provenance::<c_void>(FIND_OBJECT.get()?.get());
+        // SAFETY: it is the C library's function of this name, which has this signature.
+        Some(Self(unsafe { transmute::<*const c_void, unsafe extern "C" fn(_, _) -> _>(find) }))
     }
 
     /// Returns the range of the module of an address, and its path. The path is empty for the main executable, and
@@ -156,35 +160,22 @@ impl FindObject {
     }
 }
 
-/// The first range of code in the main executable. Its other ranges are found in the same way as libraries.
-static MAIN_CODE: MainCode = MainCode {
-    base: AtomicU64::new(0),
-    start: AtomicU64::new(0),
-    end: AtomicU64::new(0),
-    map_start: AtomicU64::new(0),
-    map_end: AtomicU64::new(0),
-};
+/// The addresses of the main executable, found before the first decision.
+static MAIN_CODE: OnceBox<MainCode> = OnceBox::new();
 
-/// The fields are written before the first decision. If several copies of this crate are loaded, several threads write
-/// the same values.
 struct MainCode {
-    base: AtomicU64,
-    start: AtomicU64,
-    end: AtomicU64,
-    /// The addresses of the whole executable.
-    map_start: AtomicU64,
-    map_end: AtomicU64,
-}
-
-struct Code {
     base: u64,
+    /// The first range of code. Other ranges are found in the same way as libraries.
     code: Range<u64>,
+    /// The addresses of the whole executable.
+    map: Range<u64>,
 }
 
 impl MainCode {
-    fn get(&self) -> Code {
-        let end = self.end.load(Acquire);
-        Code { base: self.base.load(Relaxed), code: self.start.load(Relaxed)..end }
+    /// Returns the addresses; empty ranges if they have not been found.
+    fn get() -> &'static Self {
+        static UNKNOWN: MainCode = MainCode { base: 0, code: 0..0, map: 0..0 };
+        MAIN_CODE.get().unwrap_or(&UNKNOWN)
     }
 
     /// Returns the range of the main executable, and its path, which is empty, if an address is there.
@@ -192,26 +183,26 @@ impl MainCode {
     /// `_dl_find_object` of glibc (2.36) does not return the start of a main executable whose segments have a gap
     /// between them. The linker leaves one by chance, or where its largest page is larger than the page of the system.
     fn module_of(&self, address: u64) -> Option<(Range<u64>, &'static [u8])> {
-        let range = self.map_start.load(Relaxed)..self.map_end.load(Acquire);
-        range.contains(&address).then_some((range, &[]))
+        self.map.contains(&address).then(|| (self.map.clone(), [].as_slice()))
     }
 
-    fn find(&self) {
+    fn find() -> Self {
+        let mut found = Self { base: 0, code: 0..0, map: 0..0 };
         loaded::for_each(|module| {
             // The loader requires segments to be in the order of their addresses.
             let mut segments = module.segments(0);
             if let Some(first) = segments.next() {
                 // Its file is mapped from the page of the first segment on.
-                self.map_start.store(first.start - first.start % PAGE, Relaxed);
-                self.map_end.store(segments.last().unwrap_or(first).end, Release);
+                let start = first.start - first.start % PAGE;
+                found.map = start..segments.last().unwrap_or(first).end;
             }
             if let Some(segment) = module.segments(libc::PF_X).next() {
-                self.base.store(module.base, Relaxed);
-                self.start.store(segment.start, Relaxed);
-                self.end.store(segment.end, Release);
+                found.base = module.base;
+                found.code = segment;
             }
             ControlFlow::Break(())
         });
+        found
     }
 }
 
