@@ -29,7 +29,7 @@ impl Workspace {
         scratch.write("Cargo.toml", "[workspace]\nmembers = ['one', 'two']\nresolver = '3'\n");
         fs::copy(root().join("Cargo.lock"), scratch.dir().join("Cargo.lock")).unwrap();
         let this = Self(scratch);
-        prepare_target_dir(&this.target());
+        prepare_target_dir(&this.target(), &this.0.read("one/Cargo.toml"));
         // Cargo removes the packages that are not needed.
         let _ = run(this.0.driver(["toggles", "--offline"]).env("CARGO_TARGET_DIR", this.target())).expect_status(0);
         this

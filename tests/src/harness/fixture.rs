@@ -40,9 +40,7 @@ impl Fixture {
             copy(&root().join("Cargo.lock"), &dir.join("Cargo.lock"));
         }
         let target_dir = place.join(format!("{name}-target"));
-        if fs::read_to_string(manifest).is_ok_and(|text| text.contains("bisect-rt")) {
-            prebuilt::prepare_target_dir(&target_dir);
-        }
+        prebuilt::prepare_target_dir(&target_dir, &fs::read_to_string(manifest).unwrap_or_default());
         Self { dir, target_dir, _lock: lock }
     }
 

@@ -1,5 +1,6 @@
-//! The dependencies that fixtures share, compiled once, as the driver compiles them and as cargo does. The target
-//! directory of each fixture begins as a copy of this one.
+//! The dependencies that fixtures share, compiled once, as the driver compiles them.
+//!
+//! The target directory of each fixture begins as a copy of the one that is made here.
 
 use std::{
     ffi::OsStr,
@@ -9,40 +10,60 @@ use std::{
 };
 
 use super::{
-    driver::{cargo, driver_in, fixtures_dir, root, scrubbed},
+    driver::{driver_in, fixtures_dir, root},
     finished::run,
 };
 
-/// A package that uses every feature of the runtime that fixtures use.
-const MANIFEST: &str = "[package]\nname = \"prebuilt\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
-const LIBRARY: &str = "//! Depends on the runtime.\n\n#[bisect_rt::bisect_toggle(\"prebuilt\")]\nfn gate() -> bool {\n    \
-                       true\n}\n\n#[test]\nfn works() {\n    assert!(gate());\n}\n";
+/// The features of the runtime that a fixture uses. The crates that find stacks take most of the time.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    WithStacks,
+    WithoutStacks,
+}
 
-/// Makes `target` a target directory in which the runtime is compiled, unless it exists.
+impl Kind {
+    /// Returns the kind that a manifest needs, if it needs the runtime.
+    fn of(manifest: &str) -> Option<Self> {
+        let line = manifest.lines().find(|line| line.starts_with("bisect-rt"))?;
+        Some(if line.contains("default-features = false") { Self::WithoutStacks } else { Self::WithStacks })
+    }
+
+    /// Returns the name of the folder, the options of the dependency, and the key of a toggle.
+    fn texts(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::WithStacks => ("prebuilt", "", "stack"),
+            Self::WithoutStacks => ("prebuilt-light", ", default-features = false", "site"),
+        }
+    }
+}
+
+/// Makes `target` a target directory in which the runtime is compiled, unless it exists, or the manifest does not need
+/// the runtime.
 ///
 /// # Panics
 /// If the runtime does not compile, or the directory cannot be copied.
-pub fn prepare_target_dir(target: &Path) {
-    if target.exists() {
-        return;
-    }
-    let dir = fixtures_dir().join("prebuilt");
+pub fn prepare_target_dir(target: &Path, manifest: &str) {
+    let Some(kind) = Kind::of(manifest).filter(|_| !target.exists()) else { return };
+    let (folder, options, key) = kind.texts();
+    let dir = fixtures_dir().join(folder);
     let (package, original) = (dir.join("package"), dir.join("target"));
     fs::create_dir_all(package.join("src")).expect("the folder of the package can be made");
     let lock = File::create(dir.join("lock")).expect("the lock file can be made");
     // Cargo releases its own lock between its builds.
     lock.lock().expect("the directory can be locked");
-    let runtime = format!("[dependencies]\nbisect-rt = {{ path = '{}' }}\n", root().join("bisect-rt").display());
-    write(&package.join("Cargo.toml"), &format!("{MANIFEST}\n{runtime}"));
-    write(&package.join("src/lib.rs"), LIBRARY);
+    let head = "[package]\nname = \"prebuilt\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    let runtime = root().join("bisect-rt");
+    let manifest = format!("{head}\n[dependencies]\nbisect-rt = {{ path = '{}'{options} }}\n", runtime.display());
+    write(&package.join("Cargo.toml"), &manifest);
+    let library = format!(
+        "//! Depends on the runtime.\n\n#[bisect_rt::bisect_toggle(\"prebuilt\", by = \"{key}\")]\n\
+         fn gate() -> bool {{\n    true\n}}\n\n#[test]\nfn works() {{\n    assert!(gate());\n}}\n"
+    );
+    write(&package.join("src/lib.rs"), &library);
     let lock_file = fs::read_to_string(root().join("Cargo.lock")).expect("the workspace has a lock file");
     write(&package.join("Cargo.lock"), &lock_file);
-    let mut build = scrubbed(&cargo(), &package);
-    build.args(["test", "--no-run"]);
-    for mut command in [driver_in(&package, ["toggles"]), build] {
-        command.env("CARGO_TARGET_DIR", &original);
-        let _ = run(&mut command).expect_status(0);
-    }
+    let mut toggles = driver_in(&package, ["toggles"]);
+    let _ = run(toggles.env("CARGO_TARGET_DIR", &original)).expect_status(0);
     // An incomplete copy has another name.
     let unfinished = target.with_extension("unfinished");
     if unfinished.exists() {

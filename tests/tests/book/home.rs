@@ -75,7 +75,7 @@ impl Home {
         let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap_or_default();
         let knows_ours = fs::read_to_string(&lock).is_ok_and(|text| text.contains("name = \"bisect-core\""));
         if manifest.contains("/bisect-opt/") && !knows_ours {
-            prepare_target_dir(&self.variables["CARGO_TARGET_DIR"]);
+            prepare_target_dir(&self.variables["CARGO_TARGET_DIR"], &manifest);
             fs::copy(root().join("Cargo.lock"), lock).expect("a file can be copied");
         }
     }
