@@ -12,14 +12,19 @@
 //! After that, each change takes one trial. So such a search takes about *N* + 4 + log2 *N* trials.
 //!
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean is above that of
-//! CDD, or above *N* + 4 + 2 log2 *N*. `SEEDS=n` sets the number of seeds (20).
+//! CDD, or above *N* + 4 + 2 log2 *N*. `SEEDS=n` sets the number of seeds (20),
+//! `SEED=n` the first one (0).
 
 #![expect(clippy::cast_precision_loss, reason = "the numbers are small")]
 
 use std::{collections::BTreeSet, process::ExitCode};
 
 use bisect_core::search::{Noise, Options, Verdict};
-use bisect_tests::{cdd_peer, details, seeds::number_of_seeds, simulator::Simulator};
+use bisect_tests::{
+    cdd_peer, details,
+    seeds::{number_of_seeds, seeds},
+    simulator::Simulator,
+};
 
 const CHANGES: [usize; 2] = [1_000, 100];
 /// The number of changes up to which runs are counted too: with checks, the search itself takes time.
@@ -28,10 +33,10 @@ const MOST_WITH_RUNS: usize = 100;
 const SHARES: [usize; 11] = [1, 3, 10, 30, 100, 200, 300, 350, 400, 450, 500];
 
 fn main() -> ExitCode {
-    let seeds = number_of_seeds(20, 1);
+    let number = number_of_seeds(20, 1);
     println!("Decides when a search takes many changes for culprits, and the size of its groups: trials stay below");
     println!(
-        "CDD's, and below N + 4 + 2 log2 N. Mean number over {seeds} seeds; *m* culprits as one set, or each alone.\n"
+        "CDD's, and below N + 4 + 2 log2 N. Mean number over {number} seeds; *m* culprits as one set, or each alone.\n"
     );
     let mut within = true;
     for changes in CHANGES {
@@ -46,7 +51,7 @@ fn main() -> ExitCode {
             let count = changes * share / 1000;
             if count > 0 {
                 for kind in [Kind::OneSet, Kind::Each] {
-                    within &= row(changes, share, count, kind, seeds);
+                    within &= row(changes, share, count, kind, number);
                 }
             }
         }
@@ -66,10 +71,10 @@ enum Kind {
     Each,
 }
 
-fn row(changes: usize, share: usize, count: usize, kind: Kind, seeds: u32) -> bool {
-    let results: Vec<_> = (0..seeds).map(|seed| search(u64::from(seed), changes, count, kind)).collect();
+fn row(changes: usize, share: usize, count: usize, kind: Kind, number: u32) -> bool {
+    let results: Vec<_> = seeds(number).map(|seed| search(u64::from(seed), changes, count, kind)).collect();
     let mean =
-        |of: fn(&Counts) -> usize| results.iter().map(|counts| of(counts) as f64).sum::<f64>() / f64::from(seeds);
+        |of: fn(&Counts) -> usize| results.iter().map(|counts| of(counts) as f64).sum::<f64>() / f64::from(number);
     let (trials, runs, cdd) =
         (mean(|counts| counts.trials), mean(|counts| counts.runs.unwrap_or(0)), mean(|counts| counts.cdd));
     let most = results.iter().map(|counts| counts.trials).max().unwrap_or(0);

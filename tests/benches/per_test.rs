@@ -2,7 +2,7 @@
 //!
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if, for any seed, the runs
 //! exceed the row's bound, in percent of the runs that the hardest test takes in a search of its own. `SEEDS=n` sets the
-//! number of seeds (20).
+//! number of seeds (20), `SEED=n` the first one (0).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +14,10 @@ use bisect_core::{
     ChangeId, Field, Matcher, Pattern,
     search::{Observation, Options, Order, Outcome, Rank, Search, Trial, Verdict},
 };
-use bisect_tests::{rounds::search_in_rounds, seeds::number_of_seeds};
+use bisect_tests::{
+    rounds::search_in_rounds,
+    seeds::{number_of_seeds, seeds},
+};
 
 const ROWS: [Row; 13] = [
     Row { name: "40 tests, 3 culprits", ..ROW },
@@ -40,9 +43,9 @@ const ROW: Row =
 const OWN: Row = Row { name: "40 tests, 1,000 own each", culprits: 40, reach: Reach::Own, ..ROW };
 
 fn main() -> ExitCode {
-    let seeds = number_of_seeds(20, 2);
+    let number = number_of_seeds(20, 2);
     println!(
-        "Decides that one search serves all failing tests: runs, mean over {seeds} seeds, and their bound in percent"
+        "Decides that one search serves all failing tests: runs, mean over {number} seeds, and their bound in percent"
     );
     println!(
         "of the hardest test's. The last three columns: rounds of that search, with this number of runs at once.\n"
@@ -53,7 +56,7 @@ fn main() -> ExitCode {
     );
     let mut within = true;
     for row in ROWS {
-        within &= row.measure(seeds);
+        within &= row.measure(number);
     }
     if within {
         ExitCode::SUCCESS
@@ -97,12 +100,12 @@ struct Taken {
 }
 
 impl Row {
-    fn measure(self, seeds: u32) -> bool {
+    fn measure(self, number: u32) -> bool {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let taken: Vec<Taken> = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads)
                 .map(|worker| {
-                    let seeds = (0..seeds).skip(worker).step_by(threads);
+                    let seeds = seeds(number).skip(worker).step_by(threads);
                     scope.spawn(move || seeds.map(|seed| self.search(seed.into())).collect::<Vec<_>>())
                 })
                 .collect();

@@ -12,7 +12,7 @@
 //!
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean exceeds its limit by
 //! more than 1.5 trials. A search that is at the limit for one change cannot be there for a set of several.
-//! `SEEDS=n` sets the number of seeds (200).
+//! `SEEDS=n` sets the number of seeds (200), `SEED=n` the first one (0).
 //!
 //! # Limits that no search reaches
 //! Why {1,1}, {2} and {3} are above their limits. A search of one change among N = 2^k takes k + 4 trials only if each
@@ -38,7 +38,11 @@
 use std::{collections::BTreeSet, num::NonZeroUsize, process::ExitCode};
 
 use bisect_core::search::{Noise, Options, Verdict};
-use bisect_tests::{go_peer::GoPeer, seeds::number_of_seeds, simulator::Simulator};
+use bisect_tests::{
+    go_peer::GoPeer,
+    seeds::{number_of_seeds, seeds},
+    simulator::Simulator,
+};
 
 const CHANGES: [u32; 3] = [100, 1_000, 10_000];
 /// The most trials by which a mean may exceed the limit.
@@ -46,8 +50,8 @@ const MOST_ABOVE_LIMIT: f64 = 1.5;
 const SIZES_OF_SETS: [&[u32]; 5] = [&[1], &[1, 1], &[2], &[3], &[1, 2]];
 
 fn main() -> ExitCode {
-    let seeds = number_of_seeds(200, 5);
-    println!("Decides the numbers of the search of reliable targets. Mean number over {seeds} seeds; limits that");
+    let number = number_of_seeds(200, 5);
+    println!("Decides the numbers of the search of reliable targets. Mean number over {number} seeds; limits that");
     println!("no search reaches: tests/benches/trials.rs. The last columns: rounds, if all runs take the same time.\n");
     println!(
         "{:>8}  {:<8}{:>8}{:>8}{:>8}{:>10}{:>9}{:>8}{:>8}{:>7}{:>7}",
@@ -56,7 +60,7 @@ fn main() -> ExitCode {
     let mut within = true;
     for changes in CHANGES {
         for sizes in SIZES_OF_SETS {
-            let row = Row::measure(changes, sizes, seeds);
+            let row = Row::measure(changes, sizes, number);
             row.print();
             within &= row.ours <= row.limit + MOST_ABOVE_LIMIT;
         }
@@ -85,18 +89,18 @@ struct Row {
 }
 
 impl Row {
-    fn measure(changes: u32, sizes: &'static [u32], seeds: u32) -> Self {
+    fn measure(changes: u32, sizes: &'static [u32], number: u32) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let [ours, runs, go_once, go_twice, four, sixteen] = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads)
                 .map(|worker| {
-                    let seeds = (0..seeds).skip(worker).step_by(threads);
+                    let seeds = seeds(number).skip(worker).step_by(threads);
                     scope.spawn(move || seeds.map(|seed| trials(seed, changes, sizes)).fold([0; 6], add))
                 })
                 .collect();
             workers.into_iter().map(|worker| worker.join().expect("no search panics")).fold([0; 6], add)
         })
-        .map(|sum: u32| f64::from(sum) / f64::from(seeds));
+        .map(|sum: u32| f64::from(sum) / f64::from(number));
         Self { changes, sizes, ours, limit: limit(changes, sizes), runs, go_once, go_twice, rounds: [four, sixteen] }
     }
 

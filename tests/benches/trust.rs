@@ -2,9 +2,9 @@
 //! are the same on every machine.
 //!
 //! For each row and each way to search: the share of searches that name a set that is no culprit, the share that names
-//! all culprits and nothing else, and the mean number of runs. `SEEDS=n` sets the number of seeds (1,000); `ROW=text`
-//! selects the rows whose name contains the text; `ONLY=name` selects one way; `SHOW=1` prints the searches that name
-//! something innocent.
+//! all culprits and nothing else, and the mean number of runs. `SEEDS=n` sets the number of seeds (1,000), `SEED=n`
+//! the first one (0); `ROW=text` selects the rows whose name contains the text; `ONLY=name` selects one way; `SHOW=1`
+//! prints the searches that name something innocent.
 //!
 //! Ends with status 1 if a share of innocents is above its bound, and chance does not explain it. The bound is 1% of
 //! the searches, and 0.1% with `--confidence 0.99`. A share above its bound is marked. A share of 1% is known to about
@@ -33,15 +33,16 @@
 use std::{
     env,
     num::NonZeroUsize,
+    ops::Range,
     process::ExitCode,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicU32, Ordering},
     thread,
 };
 
 use bisect_core::search::{Noise, Options};
 use bisect_tests::{
     details,
-    seeds::number_of_seeds,
+    seeds::{number_of_seeds, seeds},
     trust::{Row, rows},
 };
 
@@ -94,24 +95,25 @@ struct Counts {
 }
 
 fn main() -> ExitCode {
-    let seeds = number_of_seeds(SEEDS, 3) as usize;
+    let number = number_of_seeds(SEEDS, 3);
     let (wanted, only) = (env::var("ROW").unwrap_or_default(), env::var("ONLY").unwrap_or_default());
     let ways: Vec<_> = WAYS.iter().filter(|way| only.is_empty() || way.name == only).collect();
     println!("Decides the checks before a culprit is named: at most 1% of the searches name an innocent, 0.1% with");
     println!(
-        "--confidence 0.99. {seeds} seeds a row; innocents named and right, in percent, and the mean number of runs.\n"
+        "--confidence 0.99. {number} seeds a row; innocents named and right, in percent, and the mean number of runs.\n"
     );
     let (first, others) = ways.split_at(ways.len().min(1));
-    let mut within = table(first, &wanted, seeds);
+    let mut within = table(first, &wanted, number);
     if !others.is_empty() {
         details::begin();
-        within &= table(others, &wanted, seeds);
+        within &= table(others, &wanted, number);
     }
     if within { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Prints the rows whose name contains `wanted`, with columns for these ways. Returns true if all are within their bound.
-fn table(ways: &[&Way], wanted: &str, seeds: usize) -> bool {
+fn table(ways: &[&Way], wanted: &str, number: u32) -> bool {
+    let searches = number as usize;
     print!("{:<36}", "");
     for way in ways {
         print!("{:>20}", way.name);
@@ -121,15 +123,15 @@ fn table(ways: &[&Way], wanted: &str, seeds: usize) -> bool {
     for row in rows().iter().filter(|row| row.name.contains(wanted)) {
         print!("{:<36}", row.name);
         for way in ways {
-            let Counts { innocent, right, runs } = count(row, way, seeds);
-            let is_within = share(innocent, seeds) <= way.bound;
-            within &= is_within || at_least(innocent, seeds, way.bound) >= UNLIKELY;
+            let Counts { innocent, right, runs } = count(row, way, seeds(number));
+            let is_within = share(innocent, searches) <= way.bound;
+            within &= is_within || at_least(innocent, searches, way.bound) >= UNLIKELY;
             print!(
                 "{:>6.1}{}{:>6.1}{:>7.1}",
-                100.0 * share(innocent, seeds),
+                100.0 * share(innocent, searches),
                 if is_within { ' ' } else { '!' },
-                100.0 * share(right, seeds),
-                share(runs, seeds)
+                100.0 * share(right, searches),
+                share(runs, searches)
             );
         }
         println!();
@@ -155,17 +157,17 @@ fn at_least(wrong: usize, of: usize, rate: f64) -> f64 {
     1.0 - fewer
 }
 
-/// Searches with all seeds, in one thread a processor, and returns the sums.
-fn count(row: &Row, way: &Way, seeds: usize) -> Counts {
-    let next = AtomicUsize::new(0);
+/// Searches with these seeds, in one thread a processor, and returns the sums.
+fn count(row: &Row, way: &Way, seeds: Range<u32>) -> Counts {
+    let next = AtomicU32::new(seeds.start);
     let work = || {
         let mut counts = Counts::default();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds {
+            if seed >= seeds.end {
                 return counts;
             }
-            let ended = row.search(seed as u64, way.options());
+            let ended = row.search(u64::from(seed), way.options());
             if ended.names_innocent && env::var_os("SHOW").is_some() {
                 eprintln!("{}, {}: seed {seed}: {:?} in {} runs", row.name, way.name, ended.named, ended.runs);
             }

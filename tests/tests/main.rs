@@ -6,6 +6,7 @@ mod build_time;
 mod cargo;
 mod cargo_options;
 mod children;
+mod ci;
 mod codegen;
 mod codegen_answer;
 mod codegen_checks;

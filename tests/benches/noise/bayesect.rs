@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use bisect_tests::flaky::Rates;
+use bisect_tests::{flaky::Rates, seeds};
 
 use crate::{
     ours::One,
@@ -77,7 +77,8 @@ fn shown(share: f64, seeds: u32) -> f64 {
 fn searches(python: &OsString, changes: &Changes, rates: Rates, seeds: u32) -> io::Result<Vec<[Sample; 2]>> {
     let processes =
         u32::try_from(thread::available_parallelism().map_or(1, usize::from)).unwrap_or(u32::MAX).min(seeds);
-    let firsts: Vec<_> = (0..=processes).map(|process| seeds * process / processes).collect();
+    let range = seeds::seeds(seeds);
+    let firsts: Vec<_> = (0..=processes).map(|process| range.start + seeds * process / processes).collect();
     let share = |range: &[u32]| {
         Command::new(python)
             .arg(SCRIPT)

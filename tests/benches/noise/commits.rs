@@ -9,7 +9,10 @@ use std::{
 };
 
 use bisect_core::search::{Noise, Observation, Options, Order, Outcome, Reason, Search, Step};
-use bisect_tests::flaky::{Random, Rates};
+use bisect_tests::{
+    flaky::{Random, Rates},
+    seeds,
+};
 
 use crate::{
     bayesect::{self, STOPS},
@@ -132,7 +135,7 @@ pub(crate) fn commits(seeds: u32) -> bool {
             }
             continue;
         };
-        let problems: Vec<_> = (0..seeds).map(|seed| Problem::new(seed, rates).line()).collect();
+        let problems: Vec<_> = seeds::seeds(seeds).map(|seed| Problem::new(seed, rates).line()).collect();
         for way in WAYS {
             let searches = bayesect(python, way, &problems).unwrap_or_else(|error| panic!("{SCRIPT}: {error}"));
             for (i, stop) in STOPS.into_iter().enumerate() {

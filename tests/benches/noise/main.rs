@@ -2,8 +2,8 @@
 //!
 //! The seeds are the same each time, so the figures are the same on every machine. The tables are Markdown, for
 //! BENCHMARKS.md. A figure beyond its bound is marked; then the bench ends with status 1. `SEEDS=n` sets the number of
-//! seeds (1,000); `ONLY=NAME` selects a part: `one` (with the tables of confidences and of `git-bayesect`), `known`,
-//! `rounds`, `several`, `default`, `noise`, `reliable`, `go` or `commits`. If `BISECT_TEST_GIT_BAYESECT` names a Python that has the package `git-bayesect`, that searches the same problems.
+//! seeds (1,000), `SEED=n` the first one (0); `ONLY=NAME` selects a part: `one` (with the tables of confidences and of
+//! `git-bayesect`), `known`, `rounds`, `several`, `default`, `noise`, `reliable`, `go` or `commits`. If `BISECT_TEST_GIT_BAYESECT` names a Python that has the package `git-bayesect`, that searches the same problems.
 
 mod bayesect;
 mod commits;

@@ -9,7 +9,10 @@ use std::{
 };
 
 use bisect_core::search::{Options, Rank, Verdict};
-use bisect_tests::flaky::{self, FlakyTarget, Rates, entropy};
+use bisect_tests::{
+    flaky::{self, FlakyTarget, Rates, entropy},
+    seeds,
+};
 
 /// The failure rates with a culprit, and without.
 pub(crate) const RATES: [Rates; 6] =
@@ -157,14 +160,15 @@ pub(crate) fn mean<T>(samples: &[T], of: impl Fn(&T) -> u32) -> f64 {
     samples.iter().map(|sample| f64::from(of(sample))).sum::<f64>() / f64::from(count)
 }
 
-/// Returns the results of the same work for each seed, on all cores; in no order.
-pub(crate) fn each_seed<T: Send>(seeds: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+/// Returns the results of the same work for this number of seeds, on all cores; in no order.
+pub(crate) fn each_seed<T: Send>(number: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicU32::new(0);
+    let range = seeds::seeds(number);
+    let next = AtomicU32::new(range.start);
     thread::scope(|scope| {
         let worker = || {
             let seeds =
-                std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|&seed| seed < seeds);
+                std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|seed| range.contains(seed));
             seeds.map(&work).collect::<Vec<_>>()
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
