@@ -17,4 +17,5 @@ pub use finished::{Finished, Running, expect, run, wait_until};
 pub use fixture::{Fixture, Scratch, line_of};
 pub use go::{add_internal_bisect, go, with_go};
 pub use prebuilt::prepare_target_dir;
+pub use ram_disk::temp_dir;
 pub use rustc_driver::{RustcDriver, rustc_driver};

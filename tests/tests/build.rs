@@ -48,6 +48,7 @@ fn is_fresh(fixture: &Fixture, package: &str) -> bool {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_crate_that_refuses_to_be_optimized_is_found_and_the_users_builds_stay_as_they_are() {
     let fixture = Fixture::new("foundry");
     is_fresh(&fixture, "polish");
@@ -77,6 +78,7 @@ fn a_crate_that_refuses_to_be_optimized_is_found_and_the_users_builds_stay_as_th
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn all_that_fails_is_seen_at_once() {
     let fixture = Fixture::new("foundry");
     let words = ["build", "--codegen", "-p", "shop", "-p", "mint", "--level=crates"];
@@ -146,6 +148,7 @@ fn a_choice_that_does_not_compile_is_found_where_nothing_can_be_started() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_compiler_that_takes_a_pattern_breaks_a_build() {
     let fixture = Fixture::new("flags");
     fixture.write("src/lib.rs", "#[cfg(miscompiled)]\ncompile_error!(\"it is not what it was\");\n");
@@ -188,6 +191,7 @@ fn a_build_without_a_difference_and_one_that_cannot_begin() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_a_build_cannot_be_asked_is_refused() {
     let fixture = Fixture::new("foundry");
     for (words, facts) in [

@@ -15,6 +15,7 @@ fn lines(finished: &Finished) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn flags_runner_and_variables_are_what_cargo_would_use() {
     let fixture = Fixture::new("settings");
     let scratch = Scratch::new();
@@ -27,6 +28,7 @@ fn flags_runner_and_variables_are_what_cargo_would_use() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_program_runs_in_the_users_folder() {
     let fixture = Fixture::new("settings");
     let scratch = Scratch::new();
@@ -41,6 +43,7 @@ fn a_program_runs_in_the_users_folder() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_users_target_directory_stays_as_it_is() {
     let fixture = Fixture::new("settings");
     let fresh = || {
@@ -56,6 +59,7 @@ fn the_users_target_directory_stays_as_it_is() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn warnings_of_the_users_crates_are_not_shown_and_errors_are() {
     let fixture = Fixture::new("settings");
     let library = fs::read_to_string(fixture.dir().join("src/lib.rs")).unwrap();
@@ -95,6 +99,7 @@ fn without_tests_it_says_so() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_toggle_in_a_dylib_is_found_by_its_stack() {
     let fixture = Fixture::new("dylib");
     let finished = run(&mut fixture.driver(["test", "--json", "-p", "dylib-app"])).expect_status(0);
@@ -125,6 +130,7 @@ fn what_cargo_refuses_is_shown_in_cargos_words() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_pattern_goes_to_another_compiler_in_flags() {
     let fixture = Fixture::new("flags");
     let compiler = fixture.dir().join("compiler.sh");
@@ -147,6 +153,7 @@ fn it_is_a_subcommand_of_cargo() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_variable_of_an_outer_bisection_does_not_reach_the_target() {
     let fixture = Fixture::new("stacks");
     let mut command = fixture.driver(["run", "--json", "-p", "app"]);

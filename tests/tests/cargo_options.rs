@@ -57,6 +57,7 @@ impl Workspace {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_selects_or_places_the_same_search() {
     let workspace = Workspace::new();
     let outside = Scratch::new();
@@ -91,6 +92,7 @@ fn each_selects_or_places_the_same_search() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_lock_file_that_must_change_is_refused_by_cargo() {
     let workspace = Workspace::new();
     let lock = fs::read_to_string(workspace.0.dir().join("Cargo.lock")).unwrap();

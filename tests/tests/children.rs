@@ -28,6 +28,7 @@ fn hanging(scratch: &Scratch, options: &[&str], on_term: &str) -> Command {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_run_that_takes_too_long_has_failed_and_leaves_nothing_behind() {
     let scratch = Scratch::new();
     let mut command = hanging(&scratch, &["--timeout=2s"], ":");
@@ -50,6 +51,7 @@ fn a_target_that_ignores_sigterm_is_killed() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_a_run_leaves_in_the_background_is_ended_with_it() {
     let scratch = Scratch::new();
     // The sleeper keeps the pipes open.
@@ -63,6 +65,7 @@ fn what_a_run_leaves_in_the_background_is_ended_with_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_interrupted_search_ends_everything_and_keeps_its_trials() {
     for signal in ["INT", "TERM"] {
         let scratch = Scratch::new();
@@ -124,6 +127,7 @@ fn an_interrupted_preparation_changes_no_results() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn trials_before_an_interruption_are_kept() {
     let scratch = Scratch::new();
     // The target passes with no change, so it must hang in the fifth run only.

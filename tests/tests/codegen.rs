@@ -159,9 +159,10 @@ fn fails(fixture: &Fixture, line: &str, driver: Option<&RustcDriver>) -> Result<
 
 /// Defines a test for each case of two lists, so that a failing one hides no other.
 macro_rules! tests_of_cases {
-    (passes: $($pass:ident)*; functions: $($function:ident)*;) => {
+    (passes: $($(#[$pass_attribute:meta])* $pass:ident)*; functions: $($function:ident)*;) => {
         mod is_explained_by_a_crate_and_a_pass {
             $(#[test]
+            $(#[$pass_attribute])*
             fn $pass() {
                 super::search(stringify!($pass), None);
             })*
@@ -169,6 +170,7 @@ macro_rules! tests_of_cases {
 
         mod is_explained_by_functions {
             $(#[test]
+            #[ignore = "slow: CI runs it"]
             fn $function() {
                 if let Some(driver) = super::rustc_driver() {
                     super::search(stringify!($function), Some(&driver));
@@ -191,12 +193,19 @@ tests_of_cases! {
     // One for each unit that a pass works on (a loop, a function, a module, a function of the machine, MIR), one of two
     // crates, and the keys of profiles.
     passes:
+    #[ignore = "slow: CI runs it"]
     a_slot_that_is_postponed_onto_itself_stays_as_it_was
+    #[ignore = "slow: CI runs it"]
     the_name_of_a_gauge_has_its_digits
+    #[ignore = "slow: CI runs it"]
     hours_without_a_reading_are_first_in_the_ranking
+    #[ignore = "slow: CI runs it"]
     two_marks_differ
+    #[ignore = "slow: CI runs it"]
     what_the_sensor_wrote_is_read
+    #[ignore = "slow: CI runs it"]
     a_part_that_is_too_long_is_refused_by_one_or_the_other
+    #[ignore = "slow: CI runs it"]
     a_message_that_was_counted_is_not_left
     a_station_is_kept_where_it_always_was;
     // Methods and closures, two functions of one crate and of two, flags, and a cause that is in no function.

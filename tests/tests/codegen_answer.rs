@@ -36,6 +36,7 @@ fn the_stop_gap_for_a_crate_is_one() {
 
 /// Checks that the reported time is at least the time between the ends of the first run and the last one.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_time_is_that_of_all_searches() {
     let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());
     let finished = search(&fixture, &scratch, None, &["--level=passes", "--json"]);
@@ -52,6 +53,7 @@ fn the_time_is_that_of_all_searches() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn at_the_limit_of_runs_no_search_begins() {
     let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());
     let whole = search(&fixture, &scratch, None, &["--level=passes", "--json"]);
@@ -75,6 +77,7 @@ fn at_the_limit_of_runs_no_search_begins() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_pass_that_repairs_it_is_a_stop_gap() {
     let (fixture, scratch) = (Fixture::new("release"), Scratch::new());
     let words = ["-pchecks", "--test=cases", "a_page_without_a_limit_has_all_its_room"];

@@ -58,6 +58,7 @@ fn an_assertion_with_an_effect_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_overflow_that_only_checks_catch_is_found() {
     let answer = [
         "`overflow-checks` on in crate `meter`: without them, an arithmetic overflow wraps",
@@ -68,6 +69,7 @@ fn an_overflow_that_only_checks_catch_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn code_for_debug_assertions_only_is_found() {
     let answer = ["for code under `cfg(debug_assertions)`: notice/src/lib.rs:6", "`cfg(debug_assertions)` is false"];
     expect_check("shows", "notice", "debug-assertions = true", &answer);
@@ -75,6 +77,7 @@ fn code_for_debug_assertions_only_is_found() {
 
 /// A macro of another crate writes the assertion.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_assertion_from_a_macro_is_found() {
     let fixture = Fixture::new("toll");
     fixture.write("notice/src/lib.rs", "#[macro_export]\nmacro_rules! check { ($e:expr) => { debug_assert!($e) } }\n");
@@ -98,6 +101,7 @@ fn an_assertion_from_a_macro_is_found() {
 
 /// Each of the three tests has a culprit and a check of its own, and a fourth one fails in the dev profile as well.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_of_several_tests_has_its_own_check() {
     let fixture = Fixture::new("toll");
     let finished = search(&fixture, &["--json"], 0);
@@ -122,6 +126,7 @@ fn each_of_several_tests_has_its_own_check() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_fails_in_the_dev_profile_is_not_explained() {
     let finished = search(&Fixture::new("toll"), &["--test=never"], 1);
     finished.expect_message(&[
@@ -133,6 +138,7 @@ fn a_test_that_fails_in_the_dev_profile_is_not_explained() {
 
 /// The dev profile is the user's: checks that it does not have are not tried.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn checks_are_those_of_the_users_dev_profile() {
     let fixture = Fixture::new("toll");
     let manifest = fs::read_to_string(fixture.dir().join("Cargo.toml")).unwrap();
@@ -155,6 +161,7 @@ fn checks_are_those_of_the_users_dev_profile() {
 
 /// A package keeps the value that the dev profile has for it, in the search, in its commands and in the workaround.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_package_keeps_its_own_check() {
     let fixture = Fixture::new("toll");
     let manifest = fs::read_to_string(fixture.dir().join("Cargo.toml")).unwrap();
@@ -172,6 +179,7 @@ fn a_package_keeps_its_own_check() {
 
 /// If only flags are bad, the good side has no settings of its own.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn checks_are_tried_beside_flags() {
     let finished = search(&Fixture::new("toll"), &["--test=opens", "--bad=-Ccodegen-units=1"], 0);
     let words =
@@ -190,6 +198,7 @@ fn the_limit_of_runs_counts_for_experiments_too() {
 
 /// Settings that are given by hand are used as they are.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn checks_by_hand_end_at_crates() {
     let fixture = Fixture::new("toll");
     for words in [
@@ -230,6 +239,7 @@ fn checks_by_hand_end_at_crates() {
 
 /// Optimization explains one test, and the other one fails at every level.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn tests_that_fail_either_way_get_a_hint() {
     let fixture = Fixture::new("shelf");
     fixture.write("app/tests/never.rs", "#[test]\nfn it_never_passes() {\n    panic!();\n}\n");
@@ -239,6 +249,7 @@ fn tests_that_fail_either_way_get_a_hint() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_build_that_fails_without_debug_assertions_is_searched() {
     let fixture = Fixture::new("toll");
     let notice = "#[cfg(debug_assertions)]\npub fn shown() {}\npub fn text(text: &str) -> String {\n    shown();\n    text.to_owned()\n}\n";

@@ -33,6 +33,7 @@ fn fails(fixture: &Fixture, line: &str) -> bool {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
     let fixture = Fixture::new("scales");
     for (arguments, facts) in [
@@ -82,6 +83,7 @@ fn search_with_profile(profile: &str, arguments: &[&str]) {
 macro_rules! profiles {
     ($($name:ident: $profile:expr, $arguments:expr;)*) => {
         $(#[test]
+        #[ignore = "slow: CI runs it"]
         fn $name() {
             super::search_with_profile($profile, &$arguments);
         })*
@@ -129,6 +131,7 @@ fn a_program_is_searched_like_a_test() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn of_a_whole_workspace_each_failing_test_is_explained() {
     let fixture = Fixture::new("scales");
     let words = ["test", "--codegen", "--level=crates", "--json", "--workspace"];
@@ -152,6 +155,7 @@ fn of_a_whole_workspace_each_failing_test_is_explained() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_member_may_have_the_name_of_a_package_of_the_registry() {
     let fixture = Fixture::new("scales");
     let manifest = |path: &str| std::fs::read_to_string(fixture.dir().join(path)).unwrap();

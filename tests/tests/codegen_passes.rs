@@ -30,6 +30,7 @@ fn search(cases: &str) -> Finished {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_failure_that_needs_several_codegen_units_has_no_pass() {
     let finished = search("*codegen-units=1\\ *) ;; *opt-level=3*) wrong='--cfg wrong' ;;");
     finished.expect_message(&[
@@ -40,6 +41,7 @@ fn a_failure_that_needs_several_codegen_units_has_no_pass() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn passes_that_break_it_without_the_other_kind_have_one_note() {
     for (cases, note) in [
         (

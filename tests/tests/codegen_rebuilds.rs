@@ -64,6 +64,7 @@ fn set<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_crate_that_is_told_something_else_is_compiled_again_and_what_depends_on_it() {
     let fixture = Fixture::new("scales");
     let wrapped = Wrapped { fixture: &fixture, scratch: Scratch::new() };
@@ -130,6 +131,7 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
 /// Checks that the search tries the user's own packages first. The others are then compiled once for each way. A run with
 /// a mixture of both ways would compile some of them again.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn dependencies_are_compiled_once_for_each_way() {
     let fixture = Fixture::new("scales");
     let outside = ["calm", "dull", "even", "flat"];
@@ -191,6 +193,7 @@ fn libraries_are_not_compiled_again_for_each_pass_of_another() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_users_target_directory_is_neither_touched_nor_invalidated() {
     let fixture = Fixture::new("scales");
     let scratch = Scratch::new();

@@ -58,6 +58,7 @@ fn expect_runs_that_did_not_build(finished: &Finished) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn crates_that_are_compiled_alike_or_not_at_all_are_searched_around() {
     let finished = search_where_it_matters_to("app");
     assert_eq!(culprits(&finished), [["means"]], "{finished}");

@@ -85,6 +85,7 @@ fn two_tests(number: usize) -> String {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_search_from_a_hook_of_git_works_in_its_worktrees() {
     // Git sets the variable for hooks. A build script that asks git would get an answer about another commit.
     let body = |price: u32| {
@@ -110,6 +111,7 @@ fn a_search_from_a_hook_of_git_works_in_its_worktrees() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_failing_test_has_its_own_first_bad_commit() {
     let sources: Vec<_> = (0..=9).map(two_tests).collect();
     let package = Package::new(&sources);
@@ -142,6 +144,7 @@ fn a_test_that_is_named_is_searched_also_in_parallel() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_commit_without_the_test_is_not_tested() {
     // The test exists from 4 on, and the defect from 2 on.
     let with_test = |number: usize| {
@@ -159,6 +162,7 @@ fn a_commit_without_the_test_is_not_tested() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_build_and_a_program_are_searched() {
     let sources: Vec<_> = (0..=5)
         .map(|number| {
@@ -194,6 +198,7 @@ fn options_that_contradict_it_are_refused() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_commit_without_one_of_two_tests_is_not_tested_for_it() {
     // Both fail from 4 on, and one does not exist from 1 to 3.
     let two_tests = |number: usize| {

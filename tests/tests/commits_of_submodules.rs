@@ -8,6 +8,7 @@ use bisect_tests::repository::{Repository, found_commits};
 use super::commits::Place;
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn submodules_are_those_of_each_commit() {
     let place = Place::new();
     let library = place.scratch.dir().join("library");

@@ -19,6 +19,7 @@ fn only_step(finished: &Finished) -> String {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_first_step_that_breaks_the_command_is_found() {
     let scratch = Scratch::new();
     for (step, count) in [(1, 1), (1, 1000), (321, 1000), (1000, 1000), (654_321, 1_000_000)] {
@@ -91,6 +92,7 @@ fn flaky_and_parallel_searches_find_the_same() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_pass_of_llvm_that_changes_the_code_is_found() {
     // A real compiler with its own counter: which pass removes the variable from memory?
     let scratch = Scratch::new();

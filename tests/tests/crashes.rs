@@ -49,6 +49,7 @@ fn the_test_that_crashes_is_named_and_only_it_is_repeated() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn tests_that_fail_before_or_after_a_crash_are_named_too() {
     let (fixture, scratch) = (Fixture::new("ruin"), Scratch::new());
     for threads in ["--test-threads=1", "--test-threads=2", "--test-threads=8"] {
@@ -61,6 +62,7 @@ fn tests_that_fail_before_or_after_a_crash_are_named_too() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn as_one_failure_and_among_all_tests_it_is_one_failure_as_well() {
     let (fixture, scratch) = (Fixture::new("ruin"), Scratch::new());
     for option in ["--per-test=never", "--all-tests"] {

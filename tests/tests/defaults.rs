@@ -40,6 +40,7 @@ fn found(finished: &Finished) -> usize {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_source_overrides_the_next_one() {
     let scratch = package("json = true\nmax = 2\nlist = { max = 1 }");
     assert_eq!(found(&run(&mut list(&scratch, &[])).expect_status(5)), 1);
@@ -146,6 +147,7 @@ fn commands_without_cargo_read_the_environment_only() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_selected_package_decides_and_then_the_workspace() {
     let scratch = Scratch::new();
     for (name, defaults) in [("one", "timeout = '1h'\ncheck = { skip-code = 9 }"), ("two", "timeout = 30")] {

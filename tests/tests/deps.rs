@@ -193,6 +193,7 @@ fn the_update_that_breaks_a_test_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_answer_says_who_requires_it_and_can_be_replayed() {
     let shop = Shop::with_packages(3, 1);
     let finished = run(&mut shop.command(&["test", "--deps"])).expect_status(0);
@@ -233,6 +234,7 @@ fn text_and_glyph(wrong: &str) -> Shop {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_need_is_an_order_and_not_a_tie() {
     let finished = text_and_glyph("text").search("test", &["--deps"]).expect_status(0);
     assert_eq!(found(&finished), [["text 1.0.0 -> 1.1.0"]]);
@@ -243,6 +245,7 @@ fn a_need_is_an_order_and_not_a_tie() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn versions_that_pin_each_other_are_one_change() {
     let shop = Shop::new(
         "outer = '1'\nfree = '1'\n",
@@ -263,6 +266,7 @@ fn versions_that_pin_each_other_are_one_change() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn additions_and_removals_belong_to_who_requires_them() {
     let shop = Shop::new(
         "outer = '1'\nother = '1'\nfree = '1'\n",
@@ -294,6 +298,7 @@ fn additions_and_removals_belong_to_who_requires_them() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_update_that_does_not_compile_is_found_by_a_build() {
     let old = "pub fn call(n: u32) -> u32 { n }";
     let shop = Shop::new(
@@ -309,6 +314,7 @@ fn an_update_that_does_not_compile_is_found_by_a_build() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_command_runs_in_the_copy() {
     let shop = Shop::with_packages(5, 3);
     let before = shop.everything();
@@ -324,6 +330,7 @@ fn a_command_runs_in_the_copy() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_lock_file_may_be_old() {
     let shop = Shop::with_packages(4, 2);
     let old = shop.repository.git(&["show", "HEAD:Cargo.lock"]);
@@ -360,6 +367,7 @@ fn versions_that_are_not_on_this_machine_are_refused() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn path_dependencies_outside_of_the_workspace_are_reached() {
     let shop = Shop::with_packages(3, 0);
     fs::create_dir_all(shop.scratch.dir().join("beside/src")).unwrap();
@@ -374,6 +382,7 @@ fn path_dependencies_outside_of_the_workspace_are_reached() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn after_an_interrupt_nothing_is_left_and_after_a_kill_the_next_search_deletes_it() {
     let shop = Shop::with_packages(3, 0);
     let before = shop.everything();

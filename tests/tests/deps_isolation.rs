@@ -73,6 +73,7 @@ fn everything_of_the_user_stays_after_an_interrupt_and_a_kill() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_lock_file_that_is_a_link_leads_to_no_other_file() {
     let shop = Shop::with_packages(3, 1);
     let real = shop.scratch.dir().join("real.lock");
@@ -89,6 +90,7 @@ fn a_lock_file_that_is_a_link_leads_to_no_other_file() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_working_directory_may_be_above_the_workspace() {
     let shop = Shop::with_packages(3, 1);
     let above = shop.scratch.dir();
@@ -118,6 +120,7 @@ fn the_working_directory_may_be_above_the_workspace() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_replay_has_what_is_beside_the_workspace() {
     let count = "std::env::var(\"CARGO_ENCODED_RUSTFLAGS\").unwrap().matches(\"cfg=once\").count()";
     let shop = Shop::with_files(
@@ -151,6 +154,7 @@ fn a_replay_has_what_is_beside_the_workspace() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn no_request_goes_to_a_registry() {
     let (registry, shop) = Registry::with_shop();
     for (version, value) in [("1.0.1", true), ("1.0.2", false)] {

@@ -14,6 +14,7 @@ const TRUE: &str = "pub fn v() -> bool { true }\n";
 const FALSE: &str = "pub fn v() -> bool { false }\n";
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn two_versions_of_a_renamed_package() {
     let shop = Shop::new(
         "one = { package = 'p', version = '1' }\ntwo = { package = 'p', version = '2' }\nfree = '1'\n",
@@ -38,6 +39,7 @@ fn packages_for_other_targets_do_not_matter() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn several_members_and_a_patched_package() {
     let member =
         "[package]\nname = \"member\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\np = '1'\nq = '1'\n";
@@ -62,6 +64,7 @@ fn several_members_and_a_patched_package() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_commit_of_a_package_from_git() {
     let shop = Shop::new(
         "free = '1'\nmore = '1'\n",

@@ -130,6 +130,7 @@ fn answer(mut stream: &TcpStream, root: &std::path::Path) -> std::io::Result<()>
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_first_bad_version_in_an_alternative_registry_is_found() {
     let (registry, shop) = Registry::with_shop();
     for (version, value) in [("1.0.1", true), ("1.0.2", false), ("1.0.3", false)] {
@@ -155,6 +156,7 @@ fn versions_that_are_not_on_this_machine_are_named() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_version_that_is_too_new_for_cargo_makes_the_answer_a_range() {
     let (registry, shop) = Registry::with_shop();
     registry.release("1.0.1", true);

@@ -30,6 +30,7 @@ fn contended(one: &'static str, low: &'static str) -> Shop {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_update_that_another_package_refuses_moves_with_it() {
     // Without the new `two`, nothing may have the new `low`.
     let finished = contended(LOW, FALSE).search("test", &["--deps"]).expect_status(0);
@@ -40,6 +41,7 @@ fn an_update_that_another_package_refuses_moves_with_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn incompatible_versions_are_side_by_side() {
     let shop = Shop::new(
         "one = '1'\ntwo = '1'\nfree = '1'\n",
@@ -63,6 +65,7 @@ fn incompatible_versions_are_side_by_side() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn packages_that_link_the_same_library_move_together() {
     let links = |version| -> Version<'static> { ("low", version, "links = 'low'", TRUE) };
     let user = |name, version, low, source| -> Version<'static> { (name, version, low, source) };
@@ -96,6 +99,7 @@ fn packages_that_link_the_same_library_move_together() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_renamed_dependency_has_the_name_of_its_package() {
     let shop = Shop::new(
         "alias = { package = 'p', version = '1' }\nfree = '1'\n",
@@ -108,6 +112,7 @@ fn a_renamed_dependency_has_the_name_of_its_package() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_member_that_was_renamed_since_keeps_its_old_versions() {
     let shop = Shop::new(
         "p = '1'\nfree = '1'\n",
@@ -142,6 +147,7 @@ fn packages_that_were_only_added_or_removed_are_no_updates() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_version_that_needs_a_newer_compiler_is_found() {
     let shop = Shop::new(
         "p = '1'\nfree = '1'\n",

@@ -38,6 +38,7 @@ fn inner(finished: &Finished) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_first_bad_version_is_found() {
     let shop = shop_with_versions();
     let finished = shop.search("test", &["--deps=versions"]).expect_status(0);
@@ -57,6 +58,7 @@ fn the_first_bad_version_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn people_read_which_versions_there_are_and_how_to_search_them() {
     let shop = shop(&[("1.0.3", FALSE)]);
     let finished = run(&mut shop.command(&["test", "--deps=HEAD", "fine"])).expect_status(0);
@@ -80,6 +82,7 @@ fn people_read_which_versions_there_are_and_how_to_search_them() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_test_has_its_own_first_bad_version() {
     let source = |one: bool, two: bool| format!("pub fn one() -> bool {{ {one} }}\npub fn two() -> bool {{ {two} }}\n");
     let sources = [source(true, true), source(false, true), source(false, false)];
@@ -100,6 +103,7 @@ fn each_test_has_its_own_first_bad_version() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn without_a_version_between_only_a_note_is_added() {
     let shop = shop(&[]);
     let finished = shop.search("test", &["--deps=versions"]).expect_status(0);
@@ -108,6 +112,7 @@ fn without_a_version_between_only_a_note_is_added() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_version_that_does_not_compile_makes_the_answer_a_range() {
     let broken = "pub fn v() -> bool { none }\n";
     let shop = shop(&[("1.0.1", TRUE), ("1.0.2", broken), ("1.0.3", FALSE)]);
@@ -137,6 +142,7 @@ fn packages_that_pin_each_other_move_together() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_branch_of_that_name_is_written_in_full() {
     let shop = shop(&[]);
     shop.repository.git(&["branch", "versions"]);
@@ -149,6 +155,7 @@ fn a_branch_of_that_name_is_written_in_full() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_limit_of_runs_may_end_the_search_of_versions() {
     let shop = shop_with_versions();
     for (max, fact) in [

@@ -140,6 +140,7 @@ fn a_patch_renames_files_and_is_applied_from_any_directory() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn one_hunk_among_many() {
     let place = Place::new();
     place.repository.write("a", &lines(50, |_| false));
@@ -204,6 +205,7 @@ fn two_hunks_that_fail_only_together() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn three_thousand_hunks() {
     let place = Place::new();
     for file in 0..30 {
@@ -220,6 +222,7 @@ fn three_thousand_hunks() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn files_of_all_kinds_are_changes() {
     let place = Place::new();
     let old = |name: &str, text: &str| place.repository.write(name, text);

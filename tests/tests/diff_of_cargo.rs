@@ -92,6 +92,7 @@ fn waits() {
 "#;
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn checks_leave_the_sources_of_runs_alone() {
     let place = Place::new();
     let notes = place.scratch.dir().join("notes");
@@ -116,6 +117,7 @@ fn checks_leave_the_sources_of_runs_alone() {
 
 /// The sources of the second slot are written while the first one builds, whose artifacts it then copies.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_slot_compiles_its_own_sources() {
     let place = Place::new();
     let manifest = |name: &str, more: &str| {
@@ -172,6 +174,7 @@ fn hunks_that_only_compile_together_are_found_together() {
 
 /// Checks have a target directory of their own.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn hunks_are_checked_only_if_the_new_version_fails() {
     let place = shop();
     let executions = place.scratch.dir().join("executions");
@@ -199,6 +202,7 @@ fn hunks_are_checked_only_if_the_new_version_fails() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_terminal_shows_that_hunks_are_checked() {
     let place = shop();
     let mut screen = bisect_tests::screen::OnScreen::start(&place.command(&["test", "--diff"]), 100, 100);
@@ -209,6 +213,7 @@ fn a_terminal_shows_that_hunks_are_checked() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_signature_and_its_callers_are_one_change() {
     let place = shop();
     place.repository.write("src/lib.rs", &new_library().replace("7 * factor", "8 * factor"));
@@ -220,6 +225,7 @@ fn a_signature_and_its_callers_are_one_change() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_hunk_that_only_compiles_with_two_others_comes_with_them() {
     let place = shop();
     let library = new_library()
@@ -249,6 +255,7 @@ fn a_hunk_that_only_compiles_with_two_others_comes_with_them() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_new_test_that_fails_needs_its_own_hunk_and_the_bad_one() {
     let place = shop();
     let test =
@@ -262,6 +269,7 @@ fn a_new_test_that_fails_needs_its_own_hunk_and_the_bad_one() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_hunks_that_break_a_build() {
     let place = shop();
     place.repository.write("src/lib.rs", &new_library().replace("unit(1)", "unit(1, 2)"));
@@ -272,6 +280,7 @@ fn the_hunks_that_break_a_build() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_hunk_that_breaks_a_program_in_a_subdirectory() {
     let place = Place::new();
     let main = |text: &str| format!("fn main() {{\n    let a = 1;\n{text}    assert_eq!(a + b, 3);\n}}\n");
@@ -288,6 +297,7 @@ fn the_hunk_that_breaks_a_program_in_a_subdirectory() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_lock_file_that_git_ignores_is_that_of_the_user() {
     let place = shop();
     place.repository.git(&["rm", "-q", "--cached", "Cargo.lock"]);

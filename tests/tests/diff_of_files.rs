@@ -30,6 +30,7 @@ fn find_bad(place: &Place, check: &str) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn line_endings_are_those_of_a_checkout() {
     for attribute in ["", "f text eol=crlf\n"] {
         let place = Place::new();
@@ -47,6 +48,7 @@ fn line_endings_are_those_of_a_checkout() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_hunk_of_attributes_converts_the_files_of_its_selection() {
     let place = Place::new();
     for (name, text) in [("f", "1\n2\n3\n"), ("g", "1\n"), ("h", "1\n")] {
@@ -158,6 +160,7 @@ fn search_of(place: &Place, script: &str, word: &str) -> Command {
 const DIRTY: &str = "echo x > untracked; echo x > lib/n; echo x > Cargo.lock; echo x > ignored; ";
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn all_files_are_the_same_after_success_and_failure() {
     let place = busy();
     let before = snapshot(&place.dir());
@@ -174,6 +177,7 @@ fn all_files_are_the_same_after_success_and_failure() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "slow: CI runs it"]
 fn all_files_are_the_same_after_ctrl_c_and_kill() {
     for signal in ["INT", "KILL"] {
         let place = busy();

@@ -32,6 +32,7 @@ fn library(place: &Place, code: &str) {
 const OLD: &str = "pub fn total() -> u32 {\n    price() + tax()\n}\n\nfn price() -> u32 {\n    25\n}\n\nfn tax() -> u32 {\n    5\n}\n";
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_renamed_file_with_edits_has_one_bad_edit() {
     let place =
         package(&OLD.replace("pub fn total", "mod words;\n\npub fn total").replace("    5\n", "    words::five()\n"));
@@ -55,6 +56,7 @@ fn a_renamed_file_with_edits_has_one_bad_edit() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_new_package_comes_with_its_manifest_and_the_line_that_names_it() {
     let place = package(OLD);
     place
@@ -80,6 +82,7 @@ fn a_new_package_comes_with_its_manifest_and_the_line_that_names_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_new_build_script_comes_with_the_code_that_needs_it() {
     let place = package(OLD);
     place.repository.write("build.rs", "fn main() {\n    println!(\"cargo:rustc-env=RATE=6\");\n}\n");
@@ -113,6 +116,7 @@ fn halves_of_a_rewritten_function_are_not_blamed() {
 
 /// The halves are in two functions, so they are culprits. But undoing the last culprit alone repairs the new version.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_decisive_one_of_several_culprits_is_named() {
     let code = |net: u32, more: u32, tax: u32| {
         let function = |name: &str, value: u32| format!("fn {name}() -> u32 {{\n    {value}\n}}\n\n");
@@ -139,6 +143,7 @@ fn the_decisive_one_of_several_culprits_is_named() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn within_a_large_hunk_the_bad_line_is_found() {
     // The sum of the lines is 30.
     let code = |line: &dyn Fn(u32) -> String| {
@@ -167,6 +172,7 @@ fn within_a_large_hunk_the_bad_line_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_large_hunk_whose_lines_only_compile_together_is_not_searched_again() {
     let code = |name: &str, first: u32| {
         let lines = (0..12).fold(String::new(), |all, n| format!("{all}    let {name}{} = {name}{n} + 1;\n", n + 1));
@@ -186,6 +192,7 @@ fn a_large_hunk_whose_lines_only_compile_together_is_not_searched_again() {
 
 /// The old function fails without its `return`, too: so the search must not divide it from the lines that replace it.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn within_a_rewritten_function_no_removed_line_is_to_blame() {
     let code = |step: u32, body: &str| {
         let others = (0..12).fold(String::new(), |all, n| format!("{all}        let _a{n} = {step} + {n} - {n};\n"));
@@ -219,6 +226,7 @@ fn within_a_rewritten_function_no_removed_line_is_to_blame() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_interrupt_while_hunks_are_checked_leaves_nothing() {
     let place = package(OLD);
     let started = place.scratch.dir().join("started");
@@ -246,6 +254,7 @@ fn an_interrupt_while_hunks_are_checked_leaves_nothing() {
 
 /// A test target that a patch adds is not there without its hunk, so nothing fails then.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_target_that_the_patch_adds() {
     let place = package(OLD);
     let tests = "#[test]\nfn totals() {\n    assert_eq!(shop::total(), 30);\n}\n";
@@ -283,6 +292,7 @@ fn a_test_target_that_the_patch_adds() {
 
 /// A package that a patch adds is not there without it.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_of_a_package_that_the_patch_adds() {
     let place = package(OLD);
     place.repository.write("Cargo.toml", &format!("{MANIFEST}\n[workspace]\nmembers = [\"rates\"]\n"));
@@ -301,6 +311,7 @@ fn a_test_of_a_package_that_the_patch_adds() {
 
 /// The manifest names a package beside the repository, so a relative path must lead there from a worktree, too.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_dependency_outside_of_the_repository_is_found() {
     let place = Place::new();
     let package = |name: &str, more: &str| {
@@ -331,6 +342,7 @@ fn a_dependency_outside_of_the_repository_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_of_the_same_name_that_always_fails_is_not_run_again() {
     let place = Place::new();
     place.repository.write("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\"]\nresolver = \"2\"\n");

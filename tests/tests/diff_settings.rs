@@ -8,6 +8,7 @@ use bisect_tests::harness::run;
 use super::diff::{Place, lines, names};
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_users_settings_of_git_change_nothing() {
     let place = Place::new();
     let old = lines(8, |_| false);
@@ -39,6 +40,7 @@ fn the_users_settings_of_git_change_nothing() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn files_outside_of_a_sparse_checkout_are_changes() {
     let place = Place::new();
     for name in ["in/a", "out/a"] {
@@ -69,6 +71,7 @@ fn files_outside_of_a_sparse_checkout_are_changes() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_patch_has_the_format_of_git_without_settings() {
     let place = Place::new();
     let old = "1\n\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
@@ -101,6 +104,7 @@ fn a_patch_has_the_format_of_git_without_settings() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_a_run_does_to_its_repository_is_undone() {
     let place = Place::new();
     place.repository.write("a", &lines(8, |_| false));

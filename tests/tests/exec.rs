@@ -38,6 +38,7 @@ fn one_step_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_pair_and_another_step_are_two_culprits() {
     let finished = search(&[], &["--fails-when=3&40|12"]).expect_status(0);
     let mut culprits = finished.culprits();
@@ -46,6 +47,7 @@ fn a_pair_and_another_step_are_two_culprits() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn disabling_is_searched_where_the_old_way_breaks() {
     let finished = search(&[], &["--fails-when=!5&!6"]).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:6: step 5", "mill.txt:7: step 6"]]);
@@ -61,6 +63,7 @@ fn the_pattern_may_be_an_argument() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn random_is_another_number_in_each_run() {
     let scratch = Scratch::new();
     scratch.write("target.sh", "echo \"$SEED $2\" >> seeds; exec \"$1\" --fails-when=12");
@@ -80,6 +83,7 @@ fn random_is_another_number_in_each_run() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn neither_names_nor_the_command_are_replaced() {
     let scratch = Scratch::new();
     let _ = scratch.script("PATTERN", "#!/bin/sh\n[ \"$PATTERN\" = set ] || exit 9\nexec \"$1\" --fails-when=12\n");
@@ -89,6 +93,7 @@ fn neither_names_nor_the_command_are_replaced() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_answer_goes_to_standard_output_and_the_trace_to_standard_error() {
     let scratch = Scratch::new();
     let mut command = scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN"]);
@@ -101,6 +106,7 @@ fn the_answer_goes_to_standard_output_and_the_trace_to_standard_error() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_reproduces_a_culprit_can_be_pasted_into_a_shell() {
     let scratch = Scratch::new();
     let finished = search_in(&scratch, &[], &["--fails-when=3&40", "it's a 'quoted' $word"]).expect_status(0);
@@ -117,6 +123,7 @@ fn what_reproduces_a_culprit_can_be_pasted_into_a_shell() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_state_beside_each_culprit_passes() {
     let scratch = Scratch::new();
     let finished = search_in(&scratch, &[], &["--fails-when=3&7|12"]).expect_status(0);
@@ -132,6 +139,7 @@ fn the_state_beside_each_culprit_passes() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_last_change_of_the_decisive_line_is_named() {
     let scratch = Scratch::new();
     let repository = Repository::new(scratch.dir());
@@ -155,6 +163,7 @@ fn the_last_change_of_the_decisive_line_is_named() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn count_makes_several_runs_of_each_trial() {
     let finished = search(&["--count", "3"], &["--fails-when=12"]).expect_status(0);
     assert!(finished.events_of("trial").iter().all(|trial| trial["runs"] == 3), "{finished}");
@@ -163,6 +172,7 @@ fn count_makes_several_runs_of_each_trial() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn count_shows_that_a_target_is_flaky() {
     let scratch = Scratch::new();
     scratch.write("target.sh", "echo >> runs; [ $(wc -l < runs) -ne 3 ] || exit 0; exec \"$1\" --fails-when=12");
@@ -176,6 +186,7 @@ fn count_shows_that_a_target_is_flaky() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn max_stops_after_as_many_culprits() {
     let finished = search(&["--max=2"], &["--fails-when=3|7|12"]).expect_status(5);
     assert_eq!(finished.culprits().len(), 2);
@@ -185,6 +196,7 @@ fn max_stops_after_as_many_culprits() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn max_set_leaves_larger_culprits_aside_and_says_so() {
     let finished = search(&["--max-set=1"], &["--fails-when=3&7|12"]).expect_status(5);
     assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
@@ -197,6 +209,7 @@ fn max_set_leaves_larger_culprits_aside_and_says_so() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn max_runs_stops_with_what_was_found() {
     let whole = search(&[], &["--fails-when=3|12"]).expect_status(0);
     // The last run gets the text of the second culprit, and the one before it is needed to name it.
@@ -210,6 +223,7 @@ fn max_runs_stops_with_what_was_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_run_with_the_skip_code_tells_nothing_and_is_worked_around() {
     // A run with either step alone is unresolved. The steps are neighbours in the order of the search.
     let skips = "--skips-when=44&!13|13&!44";
@@ -244,6 +258,7 @@ fn a_target_that_fails_both_ways_says_why() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn fail_when_tells_the_failure_from_others() {
     let stumbles = "--stumbles-when=30&!31|31&!30";
     let finished = search(&["--fail-when", "the f.*e"], &["--fails-when=12", stumbles]).expect_status(0);
@@ -270,6 +285,7 @@ fn a_marker_that_the_target_merely_prints_is_shown_with_its_line() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn escapes_of_the_target_do_not_reach_the_terminal() {
     let scratch = Scratch::new();
     scratch.write(

@@ -24,6 +24,7 @@ fn repair(fixture: &Fixture, arguments: &[&str]) -> (Finished, Vec<Vec<String>>)
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn another_failure_does_not_mislead_a_search_for_a_test() {
     let fixture = Fixture::new("clock");
     for words in [&["tells_the_time"][..], &["--per-test", "tells_the_time"], &["-j3", "tells_the_time"]] {
@@ -51,6 +52,7 @@ fn a_crash_is_another_failure_than_a_panic() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_of_several_tests_has_a_failure_of_its_own() {
     let fixture = Fixture::new("clock");
     let (finished, found) = repair(&fixture, &[]);
@@ -60,6 +62,7 @@ fn each_of_several_tests_has_a_failure_of_its_own() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn any_command_may_be_searched_for_one_failure() {
     // These two steps must go the same way.
     let pair = "--stumbles-when=1&!60|60&!1";
@@ -79,6 +82,7 @@ const SECOND: &str =
     "echo x >> count; case $(($(wc -l < count) % 2)) in 0) set -- \"$1\" --fails-when=12;; esac; exec \"$@\"";
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn repeated_executions_make_a_flaky_target_reliable() {
     let scratch = Scratch::new();
     scratch.write("target.sh", SECOND);
@@ -105,6 +109,7 @@ fn repeated_executions_make_a_flaky_target_reliable() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_seed_repeats_what_random_stands_for() {
     let numbers = |seed: &[&str]| {
         let scratch = Scratch::new();

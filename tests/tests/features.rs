@@ -141,6 +141,7 @@ fn one_feature_breaks_the_build() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn two_features_that_only_together_break_the_build() {
     let workspace = sixteen(&error_if("all(feature = \"f3\", feature = \"f12\")"));
     for jobs in ["-j1", "-j3"] {
@@ -152,6 +153,7 @@ fn two_features_that_only_together_break_the_build() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn two_features_each_of_which_breaks_the_build() {
     let workspace = sixteen(&(error_if("feature = \"f3\"") + &error_if("feature = \"f12\"")));
     let finished = workspace.search("check -F f1,f3 -rF f12 --features=f15 --features-of shop").expect_status(0);
@@ -172,6 +174,7 @@ fn layers(source: &str) -> Workspace {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn implied_features_are_found_and_not_what_implies_them() {
     let workspace = layers(&error_if("all(feature = \"io\", feature = \"log\")"));
     for options in ["--all-features", "-F full", "-F log", "-F shop/log,tls", "--no-default-features -F log -F tls"] {
@@ -192,6 +195,7 @@ fn a_feature_is_built_with_what_it_implies() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_default_may_be_the_culprit() {
     let workspace = layers(&error_if("all(feature = \"default\", feature = \"tls\")"));
     let finished = workspace.search("check -F tls --features-of shop").expect_status(0);
@@ -202,6 +206,7 @@ fn the_default_may_be_the_culprit() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_feature_without_which_the_build_fails() {
     for (needed, expected) in [("std", "std"), ("io", "io"), ("log", "log"), ("net", "net")] {
         let workspace = layers(&error_if(&format!("not(feature = \"{needed}\")")));
@@ -213,6 +218,7 @@ fn the_feature_without_which_the_build_fails() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn two_features_of_which_the_build_needs_one() {
     let workspace = layers(&error_if("not(any(feature = \"io\", feature = \"log\"))"));
     let finished = workspace.search("check --all-features --features-of shop").expect_status(0);
@@ -245,6 +251,7 @@ fn optional() -> Workspace {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn optional_dependencies() {
     let workspace = optional();
     for (place, condition, expected) in [
@@ -284,6 +291,7 @@ fn virtual_workspace() -> Workspace {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn other_packages_keep_their_features() {
     let workspace = virtual_workspace();
     workspace.write("core/src/lib.rs", &error_if("all(feature = \"c\", feature = \"a\")"));
@@ -304,6 +312,7 @@ fn other_packages_keep_their_features() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_program_and_its_arguments() {
     let workspace = virtual_workspace();
     let finished = workspace.search("run -F extra --features-of app -p app go -F x --all-features").expect_status(0);
@@ -318,6 +327,7 @@ fn a_program_and_its_arguments() {
 
 /// A workspace whose root package has edition 2018, which means cargo's old resolver.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_old_resolver_names_features_of_the_root_package_plainly() {
     let workspace = Workspace::new(&[
         (

@@ -26,6 +26,7 @@ fn shop() -> Workspace {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_two_features_break() {
     let workspace = shop();
     for jobs in ["-j1", "-j2"] {
@@ -39,12 +40,14 @@ fn a_test_that_two_features_break() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_exists_only_with_a_feature_passes_without_it() {
     let finished = shop().search("test --all-features --features-of shop --lib doubled_twice").expect_status(0);
     assert_eq!(found(&finished), [["fast", "more", "round"]], "{finished}");
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_failing_test_has_its_own_features() {
     let finished = shop().search("test --all-features --features-of shop").expect_status(0);
     let of = |test: &str| {
@@ -59,6 +62,7 @@ fn each_failing_test_has_its_own_features() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn features_that_the_named_target_requires_stay_enabled() {
     let workspace = shop();
     let all = "--all-features --features-of shop";
@@ -72,6 +76,7 @@ fn features_that_the_named_target_requires_stay_enabled() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn without_any_test_there_is_nothing_to_run() {
     let workspace = Workspace::new(&[
         (

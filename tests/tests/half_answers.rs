@@ -34,6 +34,7 @@ fn names(finished: &Finished) -> Vec<Vec<String>> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn both_failures_of_one_test_have_their_culprits() {
     for words in [&[][..], &["-j3"], &["--per-test"], &["-j2", "--per-test"]] {
         let finished = search(&[words, &["--", "--exact", "tests::delivers"]].concat()).expect_status(0);
@@ -54,6 +55,7 @@ fn where_the_search_ends_before_all_is_told_the_status_says_so() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_fails_in_another_way_without_the_culprit_is_searched_for_of_any_command() {
     let scratch = Scratch::new();
     let mut command = scratch.driver(["exec", "--json", "--same-failure", "FOREIGN_CHANGES=PATTERN"]);
@@ -77,6 +79,7 @@ fn with_a_second_check(test: &str) -> Finished {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_second_check_that_fails_without_any_change_is_how_the_target_passes() {
     let finished = with_a_second_check("$n -gt 0").expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]], "{finished}");
@@ -84,6 +87,7 @@ fn a_second_check_that_fails_without_any_change_is_how_the_target_passes() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_second_check_that_fails_now_and_then_accuses_nobody() {
     for every in 2..=5 {
         for first in 0..every {
@@ -95,6 +99,7 @@ fn a_second_check_that_fails_now_and_then_accuses_nobody() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_fails_after_another_one_is_searched_for_beside_it() {
     let fixture = Fixture::new("courier");
     let serial = ["--", "--test-threads=1", "--skip=delivers", "--skip=listens", "--skip=carries"];
@@ -112,6 +117,7 @@ fn a_test_that_fails_after_another_one_is_searched_for_beside_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_address_in_use_or_a_kill_that_changes_make_is_their_failure() {
     for (test, culprit, how) in
         [("listens", "address", "address in use"), ("carries", "load", "killed by SIGKILL (out of memory?)")]
@@ -140,6 +146,7 @@ fn unresolved(finished: &Finished) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn surroundings_that_fail_once_cost_one_execution() {
     for also in ["kill -KILL $$", "kill -TERM $$", "echo No space left on device '(os error 28)'; exit 1"] {
         for n in [1, 2, 4, 7] {
@@ -152,6 +159,7 @@ fn surroundings_that_fail_once_cost_one_execution() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn surroundings_that_go_on_failing_tell_nothing() {
     let also = "echo Address already in use '(os error 98)'; exit 1";
     let finished = disturbed(&format!("test $n -lt 4 || test $n -gt 5 || {{ {also}; }}")).expect_status(0);
@@ -165,6 +173,7 @@ fn surroundings_that_go_on_failing_tell_nothing() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_changes_do_to_the_target_is_not_its_surroundings() {
     let scratch = Scratch::new();
     scratch.write("target.sh", "\"$1\" --fails-when=12 || kill -KILL $$");

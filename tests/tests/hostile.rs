@@ -106,6 +106,7 @@ fn a_target_that_reports_what_it_was_not_asked_for() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_target_that_text_changes_is_searched_without_text() {
     let finished = search(&[], &["--fails-when=12", "--mode=passes-when-watched"]).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
@@ -113,6 +114,7 @@ fn a_target_that_text_changes_is_searched_without_text() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_target_that_leaves_something_behind_for_its_next_run_accuses_no_change() {
     for options in [&[][..], &["--confidence=0.99"], &["--count=2"], &["--max-set=1"]] {
         let finished = search(options, &["--fails-when=12", "--mode=alternates"]).expect_status(4);
@@ -126,6 +128,7 @@ fn a_target_that_leaves_something_behind_for_its_next_run_accuses_no_change() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_target_that_comes_to_fail_always() {
     let scratch = Scratch::new();
     scratch.write("target.sh", "echo >> runs; \"$1\" --fails-when=12 || exit 1; [ $(wc -l < runs) -lt 4 ]");
@@ -136,6 +139,7 @@ fn a_target_that_comes_to_fail_always() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn markers_in_invalid_utf_8_are_read() {
     let finished = search(&[], &["--fails-when=12", "--mode=garbled"]).expect_status(0);
     let found = &finished.events_of("found")[0]["changes"];
@@ -143,6 +147,7 @@ fn markers_in_invalid_utf_8_are_read() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 #[cfg(target_os = "linux")]
 fn two_hundred_megabytes_of_output_are_drained_into_little_memory() {
     let scratch = Scratch::new();

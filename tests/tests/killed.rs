@@ -23,6 +23,7 @@ fn leftovers(scratch: &Scratch) -> usize {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn its_runs_end_and_the_next_search_sweeps() {
     let scratch = Scratch::new();
     // The target has a child in its group, one in a session of its own, and one that ignores SIGTERM.
@@ -71,6 +72,7 @@ fn daemons_of_runs_that_have_ended_are_left_alone() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_smallest_failing_set_so_far_is_kept() {
     let scratch = Scratch::new();
     let hangs_in_run_7 = "

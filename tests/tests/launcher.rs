@@ -61,6 +61,7 @@ fn expect_scheduled(scratch: &Scratch) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn reports_come_back_with_the_output() {
     let scratch = Scratch::new();
     let finished = exec(&scratch, &ssh(&scratch), &[], &["--fails-when=3&40|12"]).expect_status(0);
@@ -71,6 +72,7 @@ fn reports_come_back_with_the_output() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn runs_at_the_same_time_find_the_same() {
     let scratch = Scratch::new();
     let finished = exec(&scratch, &ssh(&scratch), &["-j4"], &["--fails-when=12"]).expect_status(0);

@@ -50,6 +50,7 @@ fn one_of_ten_thousand_lines() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_pair_and_a_line_of_ten_thousand() {
     let scratch = Scratch::new();
     scratch.write("items.txt", &numbers(10_000));
@@ -123,6 +124,7 @@ fn flaky_commands_are_searched_too() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_hundred_megabytes_are_searched() {
     let scratch = Scratch::new();
     let line = "x".repeat(1 << 20);

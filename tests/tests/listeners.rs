@@ -27,6 +27,7 @@ fn result(scratch: &Scratch) -> Value {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_disk_that_fills_up_at_any_moment_does_not_cost_the_answer() {
     let scratch = Scratch::new();
     fs::create_dir(scratch.dir().join("small")).unwrap();
@@ -46,6 +47,7 @@ fn a_disk_that_fills_up_at_any_moment_does_not_cost_the_answer() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_is_too_large_for_a_limit_of_file_sizes_is_left_out() {
     let scratch = Scratch::new();
     // The logs need more than one block.
@@ -78,6 +80,7 @@ fn the_answer_is_shown_on_standard_error_where_standard_output_is_full() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_trace_that_cannot_be_written_does_not_cost_the_answer() {
     for options in [&["--json"][..], &["--json", "-q"], &["--json", "-v"]] {
         let scratch = Scratch::new();
@@ -94,6 +97,7 @@ fn a_trace_that_cannot_be_written_does_not_cost_the_answer() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn who_reads_only_the_beginning_finds_the_rest_in_the_run_directory() {
     let scratch = Scratch::new();
     // The target waits until the reader has closed the pipe, so that writing the trace fails.

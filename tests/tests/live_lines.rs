@@ -39,6 +39,7 @@ fn expect_clean(screen: &OnScreen) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_run_in_flight_and_a_summary_are_shown_below_the_trace() {
     let scratch = Scratch::new();
     let mut screen = OnScreen::start(&search(&scratch, &[]), 100, 100);
@@ -58,6 +59,7 @@ fn a_run_in_flight_and_a_summary_are_shown_below_the_trace() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn parallel_runs_have_a_line_each() {
     let scratch = Scratch::new();
     let mut screen = OnScreen::start(&search_from(1, &scratch, &["-j3"]), 100, 100);
@@ -70,6 +72,7 @@ fn parallel_runs_have_a_line_each() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn runs_that_do_not_fit_are_counted() {
     let scratch = Scratch::new();
     let mut screen = OnScreen::start(&search_from(1, &scratch, &["-j5"]), 5, 100);
@@ -83,6 +86,7 @@ fn runs_that_do_not_fit_are_counted() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn live_lines_are_cut_on_a_narrow_terminal() {
     let scratch = Scratch::new();
     let mut screen = OnScreen::start(&search(&scratch, &[]), 200, 40);
@@ -98,6 +102,7 @@ fn live_lines_are_cut_on_a_narrow_terminal() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_resize_changes_the_live_lines_only() {
     let scratch = Scratch::new();
     let mut screen = OnScreen::start(&search(&scratch, &[]), 100, 100);
@@ -128,6 +133,7 @@ fn ctrl_c_removes_the_live_lines() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn all_lines_are_plain_where_live_lines_are_not_wanted() {
     for (options, variable) in [
         (&["--color=never"][..], ("X", "")),
@@ -154,6 +160,7 @@ fn all_lines_are_plain_where_live_lines_are_not_wanted() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn cargo_s_configuration_of_the_terminal_is_read() {
     for (setting, has_live_lines, has_trace) in [
         ("quiet = true", false, false),
@@ -190,6 +197,7 @@ fn live_lines_have_the_width_of_cargo_s_progress() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn cargo_s_setting_of_progress_is_stronger_than_a_recorded_screen() {
     let scratch = Scratch::new();
     let mut search = search(&scratch, &[]);
@@ -203,6 +211,7 @@ fn cargo_s_setting_of_progress_is_stronger_than_a_recorded_screen() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn events_on_the_same_terminal_are_whole_lines() {
     let scratch = Scratch::new();
     let mut screen = OnScreen::start(&search(&scratch, &["--json"]), 200, 1000);
@@ -215,6 +224,7 @@ fn events_on_the_same_terminal_are_whole_lines() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn live_lines_are_hidden_while_the_search_is_stopped() {
     let scratch = Scratch::new();
     let mut screen = OnScreen::start(&search(&scratch, &[]), 100, 100);

@@ -273,6 +273,7 @@ fn flags_that_a_compiler_takes_and_ignores_are_no_change() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn cargo_that_fails_before_it_compiles_is_no_result() {
     let scratch = Scratch::new();
     scratch.write("Cargo.toml", &format!("{MANIFEST}[features]\none = []\ntwo = []\n"));

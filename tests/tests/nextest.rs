@@ -95,6 +95,7 @@ fn each_test_has_a_process() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn nextest_selects_the_tests() {
     let fixture = package();
     if !is_there(&fixture) {
@@ -114,6 +115,7 @@ fn nextest_selects_the_tests() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn choices_at_build_time_and_a_single_run() {
     let fixture = package();
     if !is_there(&fixture) {
@@ -142,6 +144,7 @@ fn choices_at_build_time_and_a_single_run() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_machine_without_nextest_is_helped() {
     let fixture = package();
     // This cargo does not find nextest, even if it is installed.
@@ -159,6 +162,7 @@ fn a_machine_without_nextest_is_helped() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_nextest_has_and_a_search_has_not_is_refused() {
     let fixture = package();
     let refused = |words: &[&str]| run(fixture.driver(["nextest"]).args(words)).expect_status(2);

@@ -16,6 +16,7 @@ fn decisions(finished: &Finished) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_call_is_found_among_sixty_thousand() {
     let fixture = Fixture::new("calls");
     let words = ["test", "--json", "--when", "--toggle=line", "--", "a_long_day"];
@@ -41,6 +42,7 @@ fn each_thread_counts_its_own_calls() {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_debugger_stops_at_the_call() {
     let gdb = std::process::Command::new("gdb").arg("--version").output();
     if gdb.is_err() {
@@ -55,6 +57,7 @@ fn a_debugger_stops_at_the_call() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn another_runtime_is_said() {
     let scratch = Scratch::new();
     let mut command = scratch.driver(["exec", "--when", "FOREIGN_CHANGES=PATTERN"]);
@@ -63,6 +66,7 @@ fn another_runtime_is_said() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_limit_of_runs_counts_for_decisions_too() {
     let scratch = Scratch::new();
     let runs = |options: &[&str], status| {

@@ -38,6 +38,7 @@ fn the_answer_does_not_depend_on_the_number_of_jobs() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn runs_that_turn_out_not_to_matter_are_ended_without_a_trace() {
     let scratch = Scratch::new();
     let alone = run(&mut search(&scratch, "-j1", "exec \"$@\"")).expect_status(0);
@@ -79,6 +80,7 @@ fn runs_that_turn_out_not_to_matter_are_ended_without_a_trace() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_run_has_a_slot_and_a_temporary_directory_of_its_own() {
     let scratch = Scratch::new();
     // A run fails if another run has its slot or its directory at the same time. The processes hold the lock.

@@ -24,6 +24,7 @@ fn groups(finished: &Finished) -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn forty_tests_take_hardly_more_runs_than_the_hardest() {
     let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
     let single = search(&fixture, &scratch, &["--", "--exact", "tests::player_17"]).expect_status(0);
@@ -45,6 +46,7 @@ fn forty_tests_take_hardly_more_runs_than_the_hardest() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn several_runs_at_once_find_the_same() {
     let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
     let few = ["--", "player_0"];
@@ -55,6 +57,7 @@ fn several_runs_at_once_find_the_same() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn stacks_that_differ_only_in_the_test_are_shown_together() {
     let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
     let library = fs::read_to_string(fixture.dir().join("src/lib.rs")).unwrap();
@@ -96,6 +99,7 @@ fn as_one_failure_they_are_run_in_one_process() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_single_test_too_if_asked_for() {
     let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
     let finished = search(&fixture, &scratch, &["--per-test", "--", "player_05"]).expect_status(0);

@@ -41,6 +41,7 @@ fn by_level(fixture: &Fixture) -> Vec<Case> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn every_case_passes_unoptimized_and_fails_in_release() {
     let fixture = Fixture::new("release");
     let cases = by_level(&fixture);
@@ -52,6 +53,7 @@ fn every_case_passes_unoptimized_and_fails_in_release() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn every_case_depends_on_its_crates_and_on_no_other_member() {
     let fixture = Fixture::new("release");
     let cases = by_level(&fixture);

@@ -64,6 +64,7 @@ fn a_test_fails_with_the_culprit_and_passes_without_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn sites_and_callers_stop_in_the_users_frame() {
     if !has("gdb", &GDB) {
         return;

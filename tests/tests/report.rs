@@ -133,6 +133,7 @@ fn an_unfinished_search_is_shown_as_far_as_it_went() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn where_there_is_no_answer_the_next_step_is_named() {
     let scratch = Scratch::new();
     report(&scratch, &[]).expect_status(2).expect_message(&["`copied` is not the directory of a search", "--out"]);
@@ -153,6 +154,7 @@ fn where_there_is_no_answer_the_next_step_is_named() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_next_commands_of_an_end_work() {
     let scratch = Scratch::new();
     let finished = search(&scratch, &["--json"]).expect_status(0);

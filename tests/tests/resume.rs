@@ -140,6 +140,7 @@ fn a_list_at_each_moment() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_list_with_several_runs_at_once() {
     let scratch = Scratch::new();
     check(&with(&list(&scratch), "-j4"), &scratch.dir().join("bisect.out"), 0..100);

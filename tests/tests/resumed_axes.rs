@@ -5,7 +5,7 @@ use std::{any::Any, env, fs, path::PathBuf, process::Command, thread, time::Inst
 
 use bisect_tests::{
     edition_cases, foreign,
-    harness::{Fixture, Running, RustcDriver, Scratch, root, run, rustc_driver},
+    harness::{Fixture, Running, RustcDriver, Scratch, root, run, rustc_driver, temp_dir},
     release_cases,
 };
 
@@ -54,6 +54,9 @@ fn at_random_moments(search: &Search) {
 /// Checks that the next search deletes the directories that the killed ones left in the search's own `TMPDIR`.
 fn check_leftovers(Search { command, .. }: &Search) {
     let Some((_, Some(tmp))) = command.get_envs().find(|(name, _)| *name == "TMPDIR") else { return };
+    if tmp == temp_dir() {
+        return; // other tests have directories there
+    }
     let _ = run(&mut with(command, "--quiet"));
     let names = fs::read_dir(tmp).unwrap().map(|entry| entry.unwrap().file_name());
     // A linker that was killed leaves files of its own, such as `ccUe5nTl.res`.
@@ -63,9 +66,10 @@ fn check_leftovers(Search { command, .. }: &Search) {
 
 /// Makes two tests of each search: with the numbers of runs after which it is killed, and with random moments.
 macro_rules! axes {
-    ($($axis:ident: $moments:expr,)*) => {
+    ($($(#[$attribute:meta])* $axis:ident: $moments:expr,)*) => {
         mod at_chosen_moments {
             $(#[test]
+            $(#[$attribute])*
             fn $axis() {
                 let Some(search) = Option::<super::Search>::from(super::$axis()) else { return };
                 super::check(&search.command, &search.out, $moments);
@@ -88,20 +92,34 @@ macro_rules! axes {
 
 axes! {
     lines: [1, 2, 4, 9, 16],
+    #[ignore = "slow: CI runs it"]
     flaky_command: [1, 2, 5, 11, 23, 40],
     counter: [1, 3, 7, 9],
+    #[ignore = "slow: CI runs it"]
     commits: [1, 2, 4, 6, 9],
+    #[ignore = "slow: CI runs it"]
     hunks: [1, 2, 4, 6, 9],
+    #[ignore = "slow: CI runs it"]
     hunks_of_a_crate: [1, 2, 4, 6, 9],
+    #[ignore = "slow: CI runs it"]
     updates: [1, 3, 6],
+    #[ignore = "slow: CI runs it"]
     versions_of_an_update: [1, 3, 6, 9],
+    #[ignore = "slow: CI runs it"]
     cargo_features: [1, 3, 6],
+    #[ignore = "slow: CI runs it"]
     other_tests: [1, 4, 9, 14, 18],
+    #[ignore = "slow: CI runs it"]
     stacks_of_several_tests: [1, 3, 8, 15, 21],
+    #[ignore = "slow: CI runs it"]
     single_decisions: [1, 4, 9, 20, 30],
+    #[ignore = "slow: CI runs it"]
     choices_at_build_time: [1, 4, 9],
+    #[ignore = "slow: CI runs it"]
     crates_and_passes: [4, 9],
+    #[ignore = "slow: CI runs it"]
     functions: [5],
+    #[ignore = "slow: CI runs it"]
     expressions: [4],
 }
 
@@ -151,6 +169,7 @@ fn hunks_of_a_crate() -> Search {
 
 /// A repeated check would be recorded twice. The answer shows the hunk that the culprit needs, which a run has decided.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn checks_of_hunks_are_not_repeated() {
     let place = diff_of_cargo::shop();
     let command = place.command(&["test", "--diff", "--seed=5"]);

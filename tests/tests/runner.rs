@@ -39,6 +39,7 @@ fn check(scratch: &Scratch, command: &mut Command) -> Finished {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_variable_of_a_target() {
     let (fixture, scratch) = (package(), Scratch::new());
     let runner = runner(&scratch, "exec \"$@\"");
@@ -53,6 +54,7 @@ fn the_variable_of_a_target() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_key_of_a_target_in_the_configuration() {
     let (fixture, scratch) = (package(), Scratch::new());
     let runner = runner(&scratch, "[ \"$1\" = --image ] || exit 9; shift 2; exec \"$@\"");

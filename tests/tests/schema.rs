@@ -90,6 +90,7 @@ fn searches_of_commands_fit_the_schema() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "slow: CI runs it"]
 fn moments_patches_and_decisions_fit_the_schema() {
     let moments = Fixture::new("moments");
     let words = ["watch", "--json", "step", "run", "--", "70g40b"];

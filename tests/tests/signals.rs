@@ -90,6 +90,7 @@ fn a_target_that_is_stopped_only_for_a_moment_goes_on() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_target_has_no_terminal_to_be_stopped_by() {
     let is_there = Command::new("script").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !is_there.is_ok_and(|status| status.success()) {

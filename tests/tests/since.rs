@@ -53,6 +53,7 @@ fn trials(finished: &Finished) -> usize {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn evidence_saves_runs_and_does_not_change_the_answer() {
     let Some(scratch) = repository(&[113, 114, 700]) else { return };
     let without = search(&scratch, &[]).expect_status(0);
@@ -88,6 +89,7 @@ fn changes_that_need_no_run_for_their_text_are_tried_first_too() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn wrong_evidence_costs_little_and_does_not_change_the_answer() {
     let Some(scratch) = repository(&[5, 600]) else { return };
     let without = search(&scratch, &[]).expect_status(0);
@@ -97,6 +99,7 @@ fn wrong_evidence_costs_little_and_does_not_change_the_answer() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn without_evidence_every_change_is_as_likely() {
     let Some(scratch) = repository(&[]) else { return };
     let without = search(&scratch, &[]).expect_status(0);

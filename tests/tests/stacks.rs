@@ -67,6 +67,7 @@ fn a_caller_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn everything_that_is_wrong_is_found_over_all_executables() {
     let fixture = Fixture::new("stacks");
     let finished = search(&fixture, &["test", "--workspace"]).expect_status(0);
@@ -79,6 +80,7 @@ fn everything_that_is_wrong_is_found_over_all_executables() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_name_narrows_the_search() {
     let fixture = Fixture::new("stacks");
     let finished = search(&fixture, &["test", "-p", "app", "lists"]).expect_status(0);
@@ -100,6 +102,7 @@ fn a_test_name_that_matches_nothing_is_an_error() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_fails_anyway_is_left_aside_and_named() {
     let fixture = Fixture::new("stacks");
     let words = ["test", "-p", "app", "--toggle=ranking", "--features=broken", "--test=pages"];

@@ -36,6 +36,7 @@ fn an_executable_that_is_exchanged_during_a_search_is_noticed() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn another_search_waits_and_says_so_and_so_does_the_list_of_toggles() {
     let (fixture, scratch) = (Fixture::new("clock"), Scratch::new());
     let hold = "echo >> \"$PLACE/runs\"; while ! [ -e \"$PLACE/go\" ]; do sleep 0.01; done";

@@ -26,6 +26,7 @@ fn is_empty(scratch: &Scratch) -> bool {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_execution_begins_with_an_empty_directory() {
     for options in [&[][..], &["--repeat=3"], &["-j2"]] {
         let scratch = Scratch::new();
@@ -45,6 +46,7 @@ fn each_execution_begins_with_an_empty_directory() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_directory_that_cannot_be_deleted_is_a_note() {
     let scratch = Scratch::new();
     // A container or sudo can leave a directory that cannot be deleted, like this mount.

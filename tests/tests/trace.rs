@@ -34,6 +34,7 @@ fn numbers(finished: &Finished) -> (Vec<usize>, usize) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn lines_are_numbered_as_they_happen() {
     for jobs in ["-j1", "-j4"] {
         let scratch = Scratch::new();
@@ -54,6 +55,7 @@ fn lines_are_numbered_as_they_happen() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_repeated_run_that_ends_otherwise_is_a_trial_with_a_number() {
     let scratch = Scratch::new();
     // The target passes from the eleventh run on with any pattern. With this seed, a repeated run is expected to fail.
@@ -74,6 +76,7 @@ fn a_repeated_run_that_ends_otherwise_is_a_trial_with_a_number() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_log_that_is_named_is_that_of_the_run() {
     let scratch = Scratch::new();
     let finished = search(&scratch, &["-v"], NOTES, &["--fails-when=3&7|12"]).expect_status(0);
@@ -100,6 +103,7 @@ fn a_conclusion_names_the_trial_and_its_log() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_is_recorded_of_a_flaky_target_is_what_it_got() {
     let scratch = Scratch::new();
     let third = format!(

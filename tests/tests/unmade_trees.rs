@@ -40,6 +40,7 @@ fn the_directory_of_the_user_may_be_missing() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_a_run_leaves_in_the_way_of_a_hunk_is_removed() {
     // Git lists neither empty directories nor ignored files.
     for left in ["mkdir left", "mkdir left; : > left/x", ": > left", "ln -s ../../../outside left"] {

@@ -78,6 +78,7 @@ fn nothing_has_to_be_said_of_a_test_that_fails_now_and_then() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_confidence_is_asked_for_of_every_test() {
     // Parallel searches draw random numbers in any order, so in theirs nothing is left to chance.
     for (shares, jobs) in [("0 500", "-j1"), ("0 1000", "-j3")] {
@@ -93,6 +94,7 @@ fn a_confidence_is_asked_for_of_every_test() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_is_only_noise_accuses_nobody_and_keeps_nobody_from_it() {
     for options in [&[][..], &["--confidence=0.99"]] {
         let searched = search(3, "500 500", options).expect_status(4);
@@ -116,6 +118,7 @@ fn the_limit_is_one_for_all_tests() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_first_failure_after_both_ends_narrows_what_is_run() {
     let rest = ["--confidence=0.99", "--", "--skip", "first", "--skip", "second"];
     let searched = search(2, "0 400", &rest).expect_status(0);

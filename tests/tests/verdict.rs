@@ -49,6 +49,7 @@ fn in_package(scratch: &Scratch, command: &mut Command) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_project_has_a_verdict() {
     let scratch = Scratch::new();
     fs::create_dir(scratch.dir().join("repo")).unwrap();

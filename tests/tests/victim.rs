@@ -65,6 +65,7 @@ fn a_test_that_must_not_run_before_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_answer_of_several_runs_at_once_is_the_same() {
     let finished = search("victim=100 pollute=17+30 pollute=60", "--victim t100 -j 4").expect_status(0);
     let mut culprits = found(&finished);
@@ -83,6 +84,7 @@ fn without_a_name_the_test_that_passes_alone_is_the_victim() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn without_a_name_a_test_that_fails_only_with_one_thread_is_the_victim() {
     // It fails beside a test that fails alone, too.
     for plot in ["victim=100 serial=17", "victim=100 serial=17 broken=50"] {
@@ -139,6 +141,7 @@ fn search_at_home(plot: &str, words: &str) -> Finished {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_leaves_a_file_at_home_is_found() {
     // The first run leaves it for all others.
     let finished = search_at_home("victim=100 home=17", "--victim t100");
@@ -160,6 +163,7 @@ fn the_variable_that_names_what_tests_share_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_port_that_tests_share_is_found() {
     let cast = Fixture::new("cast");
     let mut command = command(&cast, "victim=100 port=99", "--victim t100 --seed 1");
@@ -179,6 +183,7 @@ fn each_of_several_culprits_has_its_own_rates_and_cause() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_must_not_run_beside_it() {
     // The plot does nothing to tests that run one after the other.
     let finished = search("victim=100 beside=99", "--victim t100 --seed 1").expect_status(0);
@@ -187,6 +192,7 @@ fn a_test_that_must_not_run_beside_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_never_fails_or_always() {
     let finished = search("victim=100", "--victim t100").expect_status(1);
     finished.expect_message(&["`tests::t100` never failed"]);

@@ -55,6 +55,7 @@ fn the_first_bad_moment_is_named_with_its_stack_and_values() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_answer_for_people() {
     let fixture = Fixture::new("moments");
     let mut command = fixture.driver(["watch", "step", "run", "--", "9gp4b"]);
@@ -80,6 +81,7 @@ fn an_answer_for_people() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_moment_in_a_test_is_found_in_one_run() {
     let fixture = Fixture::new("moments");
     let finished = watch(&fixture, &[], "below", &["test", "--test", "steps", "counts_to_a_limit"]).expect_status(0);
@@ -97,6 +99,7 @@ fn a_moment_in_a_test_is_found_in_one_run() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn threads_and_other_systems_need_runs() {
     let fixture = Fixture::new("moments");
     let finished = watch(&fixture, &[], "step", &["run", "--", "60g9b", "threads"]).expect_status(0);
@@ -117,6 +120,7 @@ fn expect_runs(program: &str, why: &str) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_main_thread_that_goes_on_needs_runs() {
     // The copies are made of the other thread, which ends before the first bad moment.
     let program = "
@@ -129,6 +133,7 @@ fn a_main_thread_that_goes_on_needs_runs() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_checkpoint_that_was_killed_needs_runs() {
     let program = "
         use std::{fs, os::unix::process::parent_id, process::{self, Command}};
@@ -155,6 +160,7 @@ fn a_checkpoint_that_was_killed_needs_runs() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn conditions_that_change_more_than_once_or_were_never_true() {
     let fixture = Fixture::new("moments");
     let finished = watch(&fixture, &[], "step", &["run", "--", "3b20g30b"]).expect_status(0);
@@ -168,6 +174,7 @@ fn conditions_that_change_more_than_once_or_were_never_true() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_condition_that_crashes_is_bad() {
     let fixture = Fixture::new("moments");
     for options in [&[][..], &["--rerun"]] {
@@ -178,6 +185,7 @@ fn a_condition_that_crashes_is_bad() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_program_that_never_ends_is_searched_up_to_the_time_limit() {
     let fixture = Fixture::new("moments");
     for options in [&["--timeout=2s"][..], &["--timeout=2s", "--rerun"]] {
@@ -236,6 +244,7 @@ fn a_program_that_takes_another_course_each_time_is_inconsistent() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_run_that_differs_from_an_earlier_one_is_no_evidence() {
     let fixture = Fixture::new("moments");
     let program = fixture.target_dir().join("bisect-opt/debug/moments");
@@ -274,6 +283,7 @@ fn a_file_that_is_written_meanwhile_is_written_once() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_debugger_stops_in_the_function_of_the_moment() {
     let fixture = Fixture::new("moments");
     if Command::new("gdb").arg("--version").output().is_err() {

@@ -130,7 +130,7 @@ impl Running {
     #[must_use]
     #[track_caller]
     pub fn start(command: &mut Command) -> Self {
-        end_at_interrupts();
+        end_at_signals();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let output = [read(child.stdout.take().expect("piped")), read(child.stderr.take().expect("piped"))];
@@ -180,20 +180,26 @@ impl Running {
     }
 }
 
-/// Gives SIGINT its default effect in this process and in those that it starts. A script that starts `cargo test` in the
-/// background makes it ignore SIGINT, and the driver inherits that: a test that interrupts a search would never end.
-fn end_at_interrupts() {
+/// Gives the signals that tests send their default effects in this process and in those that it starts. A script that
+/// starts `cargo test` in the background makes it ignore SIGINT, `nohup` SIGHUP, and the driver inherits that: a test that
+/// interrupts a search would never end.
+fn end_at_signals() {
     #[cfg(unix)]
     {
         use std::sync::{Arc, Once, atomic::AtomicBool};
 
-        use signal_hook::{consts::SIGINT, flag};
+        use signal_hook::{
+            consts::{SIGHUP, SIGINT, SIGTERM},
+            flag,
+        };
 
         static ONCE: Once = Once::new();
         // A signal with a handler gets its default action in a child; this handler has the same effect here.
         ONCE.call_once(|| {
             let always = Arc::new(AtomicBool::new(true));
-            flag::register_conditional_default(SIGINT, always).expect("a handler can be installed");
+            for signal in [SIGINT, SIGHUP, SIGTERM] {
+                flag::register_conditional_default(signal, always.clone()).expect("a handler can be installed");
+            }
         });
     }
 }

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 use super::{
     driver::{cargo, driver_in, fixtures_dir, root, scrubbed},
-    prebuilt, ram_disk,
+    prebuilt,
+    ram_disk::temp_dir,
 };
 
 /// A copy of a fixture, and a target directory, both reserved for this value.
@@ -115,8 +116,7 @@ impl Scratch {
     /// If it cannot be made.
     #[must_use]
     pub fn new() -> Self {
-        let folder = ram_disk::directory().map_or_else(TempDir::new, TempDir::new_in);
-        Self(folder.expect("a folder for temporary files"))
+        Self(TempDir::new_in(temp_dir()).expect("a folder for temporary files"))
     }
 
     /// Returns the path of the folder.

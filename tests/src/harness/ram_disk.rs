@@ -1,6 +1,9 @@
 //! A RAM disk for scratch directories: searches make and delete thousands of small files.
 
-use std::{path::Path, sync::LazyLock};
+use std::{
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 /// The free space that tests need at most, in bytes. Containers often have a RAM disk of 64 MB.
 const NEEDED: u64 = 4 << 30;
@@ -13,6 +16,12 @@ pub(super) fn directory() -> Option<&'static Path> {
         (std::env::var_os("TMPDIR").is_none() && is_usable(path)).then_some(path)
     });
     *FOUND
+}
+
+/// Returns the directory for temporary files of tests and of the commands that they run.
+#[must_use]
+pub fn temp_dir() -> PathBuf {
+    directory().map_or_else(std::env::temp_dir, Path::to_owned)
 }
 
 #[cfg(target_os = "linux")]
