@@ -6,6 +6,28 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
+#[cfg(target_os = "linux")]
+ctor::declarative::ctor! {
+    /// Lets tests make temporary files on a RAM disk, if there is one and the user has not chosen a directory: ext4
+    /// spends most of the time of some tests on names that are free again.
+    #[ctor(unsafe, anonymous)]
+    fn use_ram_disk() {
+        let path = Path::new("/dev/shm");
+        let is_usable = || {
+            let writable = rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+            let enough = |disk: rustix::fs::StatVfs| {
+                !disk.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)
+                    && disk.f_bavail.saturating_mul(disk.f_frsize) >= 1 << 30
+            };
+            writable && rustix::fs::statvfs(path).is_ok_and(enough)
+        };
+        if std::env::var_os("TMPDIR").is_none() && is_usable() {
+            // SAFETY: before `main` there is one thread.
+            unsafe { std::env::set_var("TMPDIR", path) };
+        }
+    }
+}
+
 /// A project in its own directory.
 #[derive(Debug)]
 pub(crate) struct Fixture {

@@ -58,13 +58,18 @@ impl NamedSettings {
         self.0.binary_search_by(|(other, _)| other.as_str().cmp(name))
     }
 
-    /// Adds a setting. Returns false if the name has one already.
-    fn insert(&mut self, name: &str, setting: Setting) -> bool {
-        let position = self.position(name);
-        if let Err(at) = position {
-            self.0.insert(at, (name.to_owned(), setting));
-        }
-        position.is_err()
+    /// Sorts settings in the order of their text, with the bytes at which they begin. An insertion of each at its place
+    /// would take time quadratic in their number.
+    ///
+    /// # Errors
+    /// The byte at which a name is first given again.
+    fn sorted(mut settings: Vec<(&str, usize, Setting)>) -> Result<Self, usize> {
+        settings.sort_unstable_by_key(|&(name, offset, _)| (name, offset));
+        let again = settings.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
+        again.min().map_or_else(
+            || Ok(Self(settings.into_iter().map(|(name, _, setting)| (name.to_owned(), setting)).collect())),
+            Err,
+        )
     }
 }
 
@@ -98,16 +103,22 @@ impl Config {
         if !text.contains('=') {
             return Ok(Self::All(pattern(text, 0)?));
         }
-        let mut named = NamedSettings::default();
+        let (mut settings, mut malformed) = (Vec::new(), None);
         let mut offset = 0;
         for item in text.split(';') {
-            let (name, setting) = named_setting(item, offset)?;
-            if !named.insert(name, setting) {
-                return Err(ConfigError { offset, kind: ConfigErrorKind::NamedTwice });
+            match named_setting(item, offset) {
+                Ok((name, setting)) => settings.push((name, offset, setting)),
+                Err(error) => {
+                    malformed = Some(error);
+                    break;
+                }
             }
             offset += item.len() + 1;
         }
-        Ok(Self::Named(named))
+        // A name that is given again before the malformed text is the first mistake.
+        let named = NamedSettings::sorted(settings)
+            .map_err(|offset| ConfigError { offset, kind: ConfigErrorKind::NamedTwice })?;
+        malformed.map_or(Ok(Self::Named(named)), Err)
     }
 
     /// Returns true if every setting is the default: nobody searches, and nothing is to be decided.

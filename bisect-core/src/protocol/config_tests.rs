@@ -64,6 +64,8 @@ fn rejected() {
         (b"a b=y", 1, ConfigErrorKind::NotInNames(' ')),
         ("a=y; é=n".as_bytes(), 4, ConfigErrorKind::NotInNames(' ')),
         (b"a=y;a=n", 4, ConfigErrorKind::NamedTwice),
+        (b"b=y;a=n;b=n;a=y", 8, ConfigErrorKind::NamedTwice),
+        (b"a=y;a=n;=y", 4, ConfigErrorKind::NamedTwice),
         (b"a=y\xff", 3, ConfigErrorKind::NotUtf8),
     ] {
         let error = Config::parse(value).unwrap_err();
@@ -88,7 +90,7 @@ fn nobody_bisects_where_nothing_is_asked_for() {
 
 #[test]
 fn many_names_take_time_in_proportion() {
-    // An insertion in time quadratic in the number of names would take minutes.
+    // In time quadratic in the number of names, this would take minutes.
     let names: Vec<_> = (0..200_000).map(|i| format!("name{i}")).collect();
     let value = names.iter().map(|name| format!("{name}=y")).collect::<Vec<_>>().join(";");
     let config = Config::parse(value.as_bytes()).unwrap();

@@ -154,11 +154,11 @@ fn twenty_public_methods_are_enough() {
 }
 
 #[test]
-fn files_have_at_most_400_lines_and_begin_with_their_purpose() {
-    let text = format!("//! Purpose.\n{}", "\n".repeat(399));
+fn files_have_at_most_600_lines_and_begin_with_their_purpose() {
+    let text = format!("//! Purpose.\n{}", "\n".repeat(599));
     let tree =
         Tree::from_texts(&[("a.rs", &text), ("b.rs", &format!("{text}\n")), ("tests/fixtures/f/src/lib.rs", "")]);
-    assert_eq!(at(files::too_long(&tree)), ["b.rs:401"]);
+    assert_eq!(at(files::too_long(&tree)), ["b.rs:601"]);
     let tree = Tree::from_texts(&[("a.rs", "//! Purpose."), ("b.rs", "use std::fmt;")]);
     assert_eq!(at(files::without_header(&tree)), ["b.rs:1"]);
 }

@@ -9,13 +9,14 @@ mod page;
 mod shown;
 mod summary;
 
-/// Makes a test for each page, and the list of all pages.
+/// Makes a test for each page, and the list of all pages. CI runs the slow ones.
 macro_rules! pages {
-    ($($test:ident: $file:literal,)*) => {
+    ($($(#[$attribute:meta])* $test:ident: $file:literal,)*) => {
         /// The pages that are executed, in the order of the table of contents.
         const PAGES: &[&str] = &[$($file),*];
         $(
             #[test]
+            $(#[$attribute])*
             fn $test() {
                 page::execute($file);
             }
@@ -27,21 +28,27 @@ pages! {
     index: "index.md",
     tutorial: "tutorial.md",
     which_test: "which-test.md",
+    #[ignore = "slow: CI runs it"]
     which_update: "which-update.md",
+    #[ignore = "slow: CI runs it"]
     which_hunk: "which-hunk.md",
     which_crate: "which-crate.md",
     which_expression: "which-expression.md",
+    #[ignore = "slow: CI runs it"]
     which_commit: "which-commit.md",
     which_call: "which-call.md",
     which_moment: "which-moment.md",
     which_feature: "which-feature.md",
     which_line: "which-line.md",
+    #[ignore = "slow: CI runs it"]
     annotate: "annotate.md",
     flaky: "flaky.md",
     compiler: "compiler.md",
     parallel: "parallel.md",
     resume: "resume.md",
+    #[ignore = "slow: CI runs it"]
     github_action: "github-action.md",
+    #[ignore = "slow: CI runs it"]
     editor: "editor.md",
     how_it_works: "how-it-works.md",
     answer: "answer.md",

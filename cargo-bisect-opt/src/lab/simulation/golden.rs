@@ -66,55 +66,33 @@ fn difference(expected: &str, actual: &str) -> String {
     text
 }
 
+/// Calls a macro with the names of all files: of searches that can be continued from each of their states, and of the
+/// others. These are interrupted themselves, or have a run that depends on the run before it.
+macro_rules! searches {
+    ($call:ident) => {
+        $call! {
+            continued: plain, verbose, quiet, pair_with_stacks, disable, count, count_noisy, repeat, parallel,
+            parallel_random, ignores_pattern, ignores_pattern_parallel, nothing_to_find, fails_both_ways, unresolved,
+            noisy, noisy_parallel, noisy_limit, only_noise, contradicts_itself, carry_over, carry_over_cycle, per_test,
+            per_test_parallel, per_test_unexplained, per_test_noisy, per_test_groups, per_test_never, per_test_always,
+            max_runs, max_sets, max_set_below_all, max_set_size, per_test_max_runs, several_searches;
+            others: carry_over_change, interrupted, interrupted_parallel;
+        }
+    };
+}
+pub(super) use searches;
+
 /// Defines a test for each file.
 macro_rules! goldens {
-    ($($name:ident,)*) => {
+    (continued: $($continued:ident),*; others: $($other:ident),*;) => {
         /// The names of all files.
-        pub(super) const NAMES: &[&str] = &[$(stringify!($name)),*];
-        $(#[test] fn $name() { check(stringify!($name)); })*
+        const NAMES: &[&str] = &[$(stringify!($continued),)* $(stringify!($other)),*];
+        $(#[test] fn $continued() { check(stringify!($continued)); })*
+        $(#[test] fn $other() { check(stringify!($other)); })*
     };
 }
 
-goldens! {
-    plain,
-    verbose,
-    quiet,
-    pair_with_stacks,
-    disable,
-    count,
-    count_noisy,
-    repeat,
-    parallel,
-    parallel_random,
-    ignores_pattern,
-    ignores_pattern_parallel,
-    nothing_to_find,
-    fails_both_ways,
-    unresolved,
-    noisy,
-    noisy_parallel,
-    noisy_limit,
-    only_noise,
-    contradicts_itself,
-    carry_over,
-    carry_over_change,
-    carry_over_cycle,
-    per_test,
-    per_test_parallel,
-    per_test_unexplained,
-    per_test_noisy,
-    per_test_groups,
-    per_test_never,
-    per_test_always,
-    max_runs,
-    max_sets,
-    max_set_below_all,
-    max_set_size,
-    per_test_max_runs,
-    interrupted,
-    interrupted_parallel,
-    several_searches,
-}
+searches!(goldens);
 
 #[test]
 fn every_file_is_a_test() {

@@ -51,12 +51,16 @@ fn check(name: &str) {
     }
 }
 
-#[test]
-fn each_recorded_search_can_be_continued() {
-    // A run that depends on the run before it is another one if that was made before the interruption.
-    let ends = |name: &&&str| !name.starts_with("interrupted") && **name != "carry_over_change";
-    golden::NAMES.iter().filter(ends).for_each(|name| check(name));
+/// Defines a test for each recorded search that can be continued.
+macro_rules! continued {
+    (continued: $($name:ident),*; others: $($other:ident),*;) => {
+        mod each_recorded_search_can_be_continued {
+            $(#[test] fn $name() { super::check(stringify!($name)); })*
+        }
+    };
 }
+
+golden::searches!(continued);
 
 #[test]
 fn the_time_before_the_interruption_counts() {
