@@ -8,8 +8,9 @@ use std::{
 
 #[cfg(target_os = "linux")]
 ctor::declarative::ctor! {
-    /// Lets tests make temporary files on a RAM disk, if there is one and the user has not chosen a directory: ext4
-    /// spends most of the time of some tests on names that are free again.
+    /// Lets tests make temporary files on a RAM disk, if there is one and the user has not set `TMPDIR`. On ext4, some
+    /// tests spend most of their time on the creation of files whose names were deleted before. (The end-to-end tests
+    /// have the same rule in `ram_disk.rs`, with more space.)
     #[ctor(unsafe, anonymous)]
     fn use_ram_disk() {
         let path = Path::new("/dev/shm");

@@ -65,8 +65,9 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let plain = Program::new(root, None);
     let plain_bytes = plain.stripped_bytes();
-    println!("A program with one toggle, built from nothing. *Added*: bytes of the stripped program (release)");
-    println!("beside the same one without a toggle, which has {plain_bytes}. *≤* is a bound.\n");
+    println!("Decides what the runtime may depend on: a program with one toggle, built from nothing. *Added*: bytes");
+    println!("of the stripped program (release) beside one without a toggle, which has {plain_bytes}. *≤* is a bound;");
+    println!("that on time is not enforced.\n");
     println!("| | packages | ≤ | processor time, debug | ≤ | release | added | ≤ |\n|:--|--:|--:|--:|--:|--:|--:|--:|");
     let only_sizes = env::var_os("ONLY").is_some_and(|only| only == "sizes");
     let mut within = true;

@@ -19,7 +19,7 @@ use bisect_tests::{
 };
 
 /// A copy of all files of the repository, and an empty cache directory.
-struct Clone {
+struct RepositoryCopy {
     scratch: Scratch,
 }
 
@@ -31,7 +31,7 @@ struct Step {
     inputs: Vec<String>,
 }
 
-impl Clone {
+impl RepositoryCopy {
     /// Makes a copy, unless there is no git or bash.
     fn new() -> Option<Self> {
         let can_run = |program: &str| Command::new(program).arg("--version").output().is_ok();
@@ -146,7 +146,7 @@ fn expect_lines(finished: &Finished, begins: &[&str]) {
 
 #[test]
 fn a_step_runs_again_if_an_input_changes() {
-    let Some(clone) = Clone::new() else { return };
+    let Some(clone) = RepositoryCopy::new() else { return };
     let steps = ["models"];
     clone.pass(&steps);
     assert_eq!(clone.that_run_if_changed("bisect-rt/src/active/decide.rs", &steps), names(steps));
@@ -173,7 +173,7 @@ fn a_step_runs_again_if_an_input_changes() {
 #[test]
 #[ignore = "slow: CI runs it"]
 fn one_byte_of_any_input_makes_exactly_its_steps_run_again() {
-    let Some(clone) = Clone::new() else { return };
+    let Some(clone) = RepositoryCopy::new() else { return };
     let steps = clone.pass(&[]);
     let inputs: BTreeSet<_> = steps.iter().flat_map(|step| &step.inputs).collect();
     for input in inputs {
@@ -190,7 +190,7 @@ fn one_byte_of_any_input_makes_exactly_its_steps_run_again() {
 }
 
 /// Makes the step `book` one that copies an input, takes no time, and fails if it is asked to.
-fn with_small_step(clone: &Clone) {
+fn with_small_step(clone: &RepositoryCopy) {
     let script = fs::read_to_string(clone.path(".ci/run")).unwrap();
     let (before, after) = script.split_once("\nbook() {\n").unwrap();
     let small = "mkdir -p target/book && cp book/book.toml target/book/ && [[ ! ${FAILS:-} ]]\n  return\n";
@@ -199,7 +199,7 @@ fn with_small_step(clone: &Clone) {
 
 #[test]
 fn a_step_that_passed_does_not_run_again_and_its_outputs_are_there() {
-    let Some(clone) = Clone::new() else { return };
+    let Some(clone) = RepositoryCopy::new() else { return };
     with_small_step(&clone);
     let output = clone.path("target/book/book.toml");
     expect_lines(&clone.ci(&["book"]).expect_status(0), &["== book: ok after"]);
@@ -218,7 +218,7 @@ fn a_step_that_passed_does_not_run_again_and_its_outputs_are_there() {
 
 #[test]
 fn a_step_passes_though_its_log_cannot_be_kept() {
-    let Some(clone) = Clone::new() else { return };
+    let Some(clone) = RepositoryCopy::new() else { return };
     with_small_step(&clone);
     fs::create_dir_all(clone.cache()).unwrap();
     fs::write(clone.cache().join("green"), "no folder").unwrap();
@@ -229,7 +229,7 @@ fn a_step_passes_though_its_log_cannot_be_kept() {
 
 #[test]
 fn an_unknown_step_is_refused() {
-    let Some(clone) = Clone::new() else { return };
+    let Some(clone) = RepositoryCopy::new() else { return };
     for words in [&["--plan", "nothing"][..], &["nothing"]] {
         let refused = clone.ci(words).expect_status(2);
         assert!(refused.stderr.contains("no step nothing; the steps are: tools"), "{refused}");

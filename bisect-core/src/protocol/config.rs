@@ -58,11 +58,11 @@ impl NamedSettings {
         self.0.binary_search_by(|(other, _)| other.as_str().cmp(name))
     }
 
-    /// Sorts settings in the order of their text, with the bytes at which they begin. An insertion of each at its place
-    /// would take time quadratic in their number.
+    /// Returns the settings sorted by name. Each one comes with the offset at which it begins in the text. (One insertion
+    /// for each name would take quadratic time.)
     ///
     /// # Errors
-    /// The byte at which a name is first given again.
+    /// Returns the offset of the first setting whose name was given before.
     fn sorted(mut settings: Vec<(&str, usize, Setting)>) -> Result<Self, usize> {
         settings.sort_unstable_by_key(|&(name, offset, _)| (name, offset));
         let again = settings.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
@@ -115,7 +115,7 @@ impl Config {
             }
             offset += item.len() + 1;
         }
-        // A name that is given again before the malformed text is the first mistake.
+        // A name that is repeated before the malformed item is the earlier mistake.
         let named = NamedSettings::sorted(settings)
             .map_err(|offset| ConfigError { offset, kind: ConfigErrorKind::NamedTwice })?;
         malformed.map_or(Ok(Self::Named(named)), Err)

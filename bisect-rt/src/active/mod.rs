@@ -4,9 +4,10 @@
 //! called by the expansions of the macros. `stack` names call stacks. `memory` makes and keeps decisions, and `report`
 //! writes reports. `toggle` is the data of a toggle, and `system` the interface to the operating system.
 //!
-//! A decision takes no lock and allocates nothing: it may be in a signal handler, in the child of a `fork`, or in an
-//! allocator. So modules come from `_dl_find_object` or the kernel's mappings, not from the loader's list, and the
-//! bounds of a stack from the kernel, not from `pthread_getattr_np`. Text for people is the exception.
+//! A decision takes no lock and allocates nothing, because it may be made in a signal handler, in the child of a `fork`,
+//! or in an allocator. There are two exceptions: text for people, and stacks on 32-bit Windows. So modules come from
+//! `_dl_find_object` or the kernel's mappings, not from the loader's list. The bounds of a stack come from the kernel,
+//! not from `pthread_getattr_np`.
 
 pub(crate) mod build_time;
 mod config;

@@ -29,9 +29,9 @@ macro_rules! before_main {
     };
 }
 
-// The call is before other constructors, so that toggles in those are decided as well. The order is by number on ELF
-// systems (this is the first one that the C library leaves to programs), and alphabetical on Windows. Apple's linker has
-// no order. The feature `priority` of `ctor` needs one more package for the same.
+// The call comes before other constructors, so that toggles in those are decided as well. On ELF systems the order is by
+// number, and 101 is the first number that the C library leaves to programs. On Windows the order is alphabetical. On
+// Apple's systems it cannot be chosen. `ctor` has the feature `priority` for this, which needs one more package.
 #[cfg(not(any(windows, target_vendor = "apple")))]
 before_main!(link_section = ".init_array.101");
 #[cfg(windows)]

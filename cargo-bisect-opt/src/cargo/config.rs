@@ -91,7 +91,8 @@ impl Config {
         let options = ResolveOptions::default().env(variables);
         let mut base = cargo_config2::Config::load_with_options(&directory, options.clone())?;
         let rustc_version = version_of(base.rustc(), &directory);
-        // Otherwise cargo-config2 asks cargo for the host, which starts ten processes to describe the system.
+        // Loaded again with the host: without it, cargo-config2 runs cargo to find the host, and cargo starts ten
+        // processes to describe the system.
         if let Some(host) = rustc_version.lines().find_map(|line| line.strip_prefix("host: ")) {
             base = cargo_config2::Config::load_with_options(&directory, options.host_triple(host))?;
         }
@@ -184,7 +185,7 @@ impl Config {
     }
 }
 
-/// Returns the output of `rustc -vV`; nothing if it fails.
+/// Returns the output of `rustc -vV`, or an empty text if it fails.
 fn version_of(rustc: &PathAndArgs, directory: &Path) -> String {
     let mut command = Command::from(rustc);
     command.arg("-vV").current_dir(directory);

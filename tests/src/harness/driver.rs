@@ -49,8 +49,8 @@ pub fn scrubbed(program: &Path, dir: &Path) -> Command {
     command
 }
 
-/// Returns `PATH` with the directory of the cargo that runs these tests in front: rustup's proxies, which come first
-/// otherwise, find the toolchain anew for each process.
+/// Returns `PATH` with the directory of the cargo that runs these tests in front. Otherwise rustup's proxies come first,
+/// and each of them looks for the toolchain again.
 fn path_without_proxies() -> Option<&'static OsStr> {
     static PATH: LazyLock<Option<OsString>> = LazyLock::new(|| {
         let toolchain = PathBuf::from(env::var_os("CARGO")?).parent()?.to_owned();
@@ -87,8 +87,9 @@ pub fn driver() -> &'static Path {
     static DRIVER: OnceLock<PathBuf> = OnceLock::new();
     DRIVER.get_or_init(|| {
         let mut command = Command::new(cargo());
-        // With the features that `cargo test` of the workspace selects: otherwise all dependencies are compiled twice.
-        // The small test makes cargo count the features of tests.
+        // The same features as in `cargo test` of the workspace; otherwise cargo compiles all dependencies twice. It
+        // resolves the features of dev-dependencies only if a test is built, so this also builds the smallest one (of
+        // `examples/acyclic`).
         command.current_dir(root()).args(["build", "--workspace", "--bin=cargo-bisect-opt", "--test=feed"]);
         command.arg("--message-format=json");
         command.arg("--target-dir").arg(target_dir()).stderr(Stdio::inherit());
@@ -118,7 +119,6 @@ fn target_dir() -> PathBuf {
     if is_triple { parent.parent().unwrap_or(parent) } else { parent }.to_owned()
 }
 
-/// Returns the folder of the fixtures' copies: the value of `BISECT_TEST_FIXTURES`, else one in the target directory.
 pub(super) fn fixtures_dir() -> PathBuf {
-    env::var_os("BISECT_TEST_FIXTURES").map_or_else(|| target_dir().join("fixtures"), PathBuf::from)
+    target_dir().join("fixtures")
 }

@@ -180,9 +180,9 @@ impl Running {
     }
 }
 
-/// Gives the signals that tests send their default effects in this process and in those that it starts. A script that
-/// starts `cargo test` in the background makes it ignore SIGINT, `nohup` SIGHUP, and the driver inherits that: a test that
-/// interrupts a search would never end.
+/// Restores the default actions of SIGINT, SIGHUP and SIGTERM in this process and its children. A script that starts
+/// `cargo test` in the background makes it ignore SIGINT; `nohup` makes it ignore SIGHUP. The driver would inherit this,
+/// and a test that interrupts a search would never end.
 fn end_at_signals() {
     #[cfg(unix)]
     {

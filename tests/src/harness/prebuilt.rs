@@ -1,6 +1,6 @@
-//! The dependencies that fixtures share, compiled once, as the driver compiles them.
+//! The dependencies that fixtures share, compiled once with stacks and once without, as the driver compiles them.
 //!
-//! The target directory of each fixture begins as a copy of the one that is made here.
+//! The target directory of a fixture begins as a copy of one of these two.
 
 use std::{
     ffi::OsStr,

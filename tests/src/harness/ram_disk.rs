@@ -5,7 +5,7 @@ use std::{
     sync::LazyLock,
 };
 
-/// The free space that tests need at most, in bytes. Containers often have a RAM disk of 64 MB.
+/// The free space below which the RAM disk is not used, in bytes. Containers often have a RAM disk of 64 MB.
 const NEEDED: u64 = 4 << 30;
 
 /// Returns the directory of a RAM disk on which programs can be started, if there is one with enough space, and the

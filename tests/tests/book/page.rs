@@ -144,8 +144,9 @@ fn expect_in_file(home: &Home, path: &str, block: &str, place: &str) {
     let own = home.path(path);
     let file = if own.exists() { own } else { root().join(path) };
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{place}: {}: {error}", file.display()));
-    // A part of a file may be indented there.
-    let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    // A part of a file may be indented there, or in the `//!` text.
+    let content = |line: &str| line.trim().trim_start_matches("//!").trim().to_owned();
+    let lines = |text: &str| text.lines().map(content).collect::<Vec<_>>();
     let (all, part) = (lines(&text), lines(block));
     assert!(all.windows(part.len()).any(|lines| lines == part), "{place}: {path} does not contain\n{block}");
 }

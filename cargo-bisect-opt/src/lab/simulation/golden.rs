@@ -66,8 +66,8 @@ fn difference(expected: &str, actual: &str) -> String {
     text
 }
 
-/// Calls a macro with the names of all files: of searches that can be continued from each of their states, and of the
-/// others. These are interrupted themselves, or have a run that depends on the run before it.
+/// Calls a macro with the names of all recorded searches, in two lists: those that can be continued from each of their
+/// states, and the others. The others are interrupted, or have a run that depends on the run before it.
 macro_rules! searches {
     ($call:ident) => {
         $call! {
