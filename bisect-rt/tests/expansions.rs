@@ -10,6 +10,8 @@ use std::{
     sync::LazyLock,
 };
 
+use bisect_test_support::search_path::search_path;
+
 /// The copy of the fixture: one for each run of these tests, in the workspace's target directory.
 static FIXTURE: LazyLock<PathBuf> = LazyLock::new(|| {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -46,6 +48,7 @@ fn cargo(command: &str) -> Command {
     cargo.current_dir(&*FIXTURE).args([command, "--offline", "--quiet", "--target-dir"]);
     // The one of the programs that `runtime` builds in the same way, whose dependencies are the same.
     cargo.arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("Plain"));
+    cargo.envs(search_path().map(|path| ("PATH", path)));
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BISECT_")) {
         cargo.env_remove(name);
     }

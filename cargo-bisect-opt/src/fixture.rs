@@ -8,23 +8,17 @@ use std::{
 
 #[cfg(target_os = "linux")]
 ctor::declarative::ctor! {
-    /// Lets tests make temporary files on a RAM disk, if there is one and the user has not set `TMPDIR`. On ext4, some
-    /// tests spend most of their time on the creation of files whose names were deleted before. (The end-to-end tests
-    /// have the same rule in `ram_disk.rs`, with more space.)
+    /// Lets tests make temporary files on a RAM disk, and not compile the same twice.
     #[ctor(unsafe, anonymous)]
-    fn use_ram_disk() {
-        let path = Path::new("/dev/shm");
-        let is_usable = || {
-            let writable = rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
-            let enough = |disk: rustix::fs::StatVfs| {
-                !disk.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)
-                    && disk.f_bavail.saturating_mul(disk.f_frsize) >= 1 << 30
-            };
-            writable && rustix::fs::statvfs(path).is_ok_and(enough)
-        };
-        if std::env::var_os("TMPDIR").is_none() && is_usable() {
-            // SAFETY: before `main` there is one thread.
-            unsafe { std::env::set_var("TMPDIR", path) };
+    fn set_variables() {
+        use bisect_test_support::{ram_disk, search_path::search_path};
+
+        let temporary = ram_disk::directory(1 << 30).map(Into::into);
+        for (name, value) in [("TMPDIR", temporary), ("PATH", search_path())] {
+            if let Some(value) = value {
+                // SAFETY: before `main` there is one thread.
+                unsafe { std::env::set_var(name, value) };
+            }
         }
     }
 }

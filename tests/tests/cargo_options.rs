@@ -3,7 +3,7 @@
 
 use std::{fs, path::PathBuf};
 
-use bisect_tests::harness::{Scratch, prepare_target_dir, root, run};
+use bisect_tests::harness::{Scratch, root, run};
 
 /// A virtual workspace of two packages, each with a toggle that breaks its test.
 struct Workspace(Scratch);
@@ -29,7 +29,6 @@ impl Workspace {
         scratch.write("Cargo.toml", "[workspace]\nmembers = ['one', 'two']\nresolver = '3'\n");
         fs::copy(root().join("Cargo.lock"), scratch.dir().join("Cargo.lock")).unwrap();
         let this = Self(scratch);
-        prepare_target_dir(&this.target(), &this.0.read("one/Cargo.toml"));
         // Cargo removes the packages that are not needed.
         let _ = run(this.0.driver(["toggles", "--offline"]).env("CARGO_TARGET_DIR", this.target())).expect_status(0);
         this

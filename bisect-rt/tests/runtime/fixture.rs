@@ -9,6 +9,7 @@ use std::{
 };
 
 use bisect_core::marker;
+use bisect_test_support::search_path::search_path;
 
 /// A way to build the fixture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,7 @@ impl Flavour {
             .env("CARGO_TARGET_DIR", self.target())
             .env("RUSTFLAGS", self.rustflags())
             .env_remove("CARGO_ENCODED_RUSTFLAGS");
+        command.envs(search_path().map(|path| ("PATH", path)));
         scrub(&mut command);
         command
     }

@@ -8,7 +8,10 @@ use std::{
     sync::{LazyLock, OnceLock},
 };
 
-use super::ram_disk;
+use bisect_test_support::{
+    ram_disk,
+    search_path::{profile_dir, search_path},
+};
 
 /// Returns the root of the workspace.
 #[must_use]
@@ -20,6 +23,8 @@ pub fn root() -> &'static Path {
 /// progress.
 #[must_use]
 pub fn scrubbed(program: &Path, dir: &Path) -> Command {
+    static SEARCH_PATH: LazyLock<Option<OsString>> = LazyLock::new(search_path);
+
     let mut command = Command::new(program);
     command.current_dir(dir);
     for (name, _) in env::vars_os() {
@@ -40,24 +45,27 @@ pub fn scrubbed(program: &Path, dir: &Path) -> Command {
         }
     }
     command.env("CARGO_TARGET_DIR", fixtures_dir().join("target")).env("CARGO_NET_OFFLINE", "true");
-    if let Some(directory) = ram_disk::directory() {
+    if let Some(directory) = ram_disk() {
         command.env("TMPDIR", directory);
     }
-    if let Some(path) = path_without_proxies() {
+    if let Some(path) = &*SEARCH_PATH {
         command.env("PATH", path);
     }
     command
 }
 
-/// Returns `PATH` with the directory of the cargo that runs these tests in front. Otherwise rustup's proxies come first,
-/// and each of them looks for the toolchain again.
-fn path_without_proxies() -> Option<&'static OsStr> {
-    static PATH: LazyLock<Option<OsString>> = LazyLock::new(|| {
-        let toolchain = PathBuf::from(env::var_os("CARGO")?).parent()?.to_owned();
-        let rest = env::var_os("PATH").unwrap_or_default();
-        env::join_paths([toolchain].into_iter().chain(env::split_paths(&rest))).ok()
-    });
-    PATH.as_deref()
+/// The free space below which the RAM disk is not used, in bytes.
+const RAM_DISK: u64 = 4 << 30;
+
+fn ram_disk() -> Option<&'static Path> {
+    static FOUND: LazyLock<Option<&'static Path>> = LazyLock::new(|| ram_disk::directory(RAM_DISK));
+    *FOUND
+}
+
+/// Returns the directory for temporary files of tests and of the commands that they run.
+#[must_use]
+pub fn temp_dir() -> PathBuf {
+    ram_disk().map_or_else(env::temp_dir, Path::to_owned)
 }
 
 /// Returns the path of the cargo that runs these tests.
@@ -111,9 +119,7 @@ pub fn driver() -> &'static Path {
 
 /// Returns the target directory of the workspace, which contains this executable.
 fn target_dir() -> PathBuf {
-    let exe = env::current_exe().expect("an executable knows its place");
-    // The path is `<target>/<profile>/deps/<test>`; if a target triple is set, it is between the first two.
-    let profile = exe.ancestors().nth(2).expect("a test is in the target directory");
+    let profile = profile_dir();
     let parent = profile.parent().expect("a profile is in the target directory");
     let is_triple = parent.file_name().is_some_and(|name| name.to_string_lossy().matches('-').count() >= 2);
     if is_triple { parent.parent().unwrap_or(parent) } else { parent }.to_owned()

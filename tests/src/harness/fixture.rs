@@ -11,11 +11,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{
-    driver::{cargo, driver_in, fixtures_dir, root, scrubbed},
-    prebuilt,
-    ram_disk::temp_dir,
-};
+use super::driver::{cargo, driver_in, fixtures_dir, root, scrubbed, temp_dir};
 
 /// A copy of a fixture, and a target directory, both reserved for this value.
 #[derive(Debug)]
@@ -35,13 +31,11 @@ impl Fixture {
         let (place, lock) = free_place(name);
         let (from, dir) = (root().join("tests/fixtures").join(name), place.join(name));
         synchronize(&from, &dir);
-        let manifest = from.join("Cargo.toml");
-        if manifest.exists() {
+        if from.join("Cargo.toml").exists() {
             // Everything resolves to the versions of the workspace, so nothing need be downloaded.
             copy(&root().join("Cargo.lock"), &dir.join("Cargo.lock"));
         }
         let target_dir = place.join(format!("{name}-target"));
-        prebuilt::prepare_target_dir(&target_dir, &fs::read_to_string(manifest).unwrap_or_default());
         Self { dir, target_dir, _lock: lock }
     }
 

@@ -9,9 +9,8 @@ use std::{
     process::Command,
 };
 
-use bisect_tests::harness::{
-    RustcDriver, cargo, driver, fixtures_target_dir, prepare_target_dir, root, run, rustc_driver, scrubbed,
-};
+use bisect_test_support::search_path::search_path;
+use bisect_tests::harness::{RustcDriver, cargo, driver, fixtures_target_dir, root, run, rustc_driver, scrubbed};
 
 /// A folder that a page has for itself.
 #[derive(Debug)]
@@ -75,7 +74,6 @@ impl Home {
         let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap_or_default();
         let knows_ours = fs::read_to_string(&lock).is_ok_and(|text| text.contains("name = \"bisect-core\""));
         if manifest.contains("/bisect-opt/") && !knows_ours {
-            prepare_target_dir(&self.variables["CARGO_TARGET_DIR"], &manifest);
             fs::copy(root().join("Cargo.lock"), lock).expect("a file can be copied");
         }
     }
@@ -124,7 +122,7 @@ impl Home {
     fn shell(&self, script: &str) -> Command {
         let mut command = scrubbed("bash".as_ref(), &self.current);
         command.args(["-c", script]).envs(&self.variables);
-        let path = env::var_os("PATH").unwrap_or_default();
+        let path = search_path().or_else(|| env::var_os("PATH")).unwrap_or_default();
         let dirs = [self.dir.with_file_name("bin")].into_iter().chain(env::split_paths(&path));
         command.env("PATH", env::join_paths(dirs).expect("no path has a colon"));
         // Git knows only what a reader would see, so commits have the same hashes everywhere.

@@ -1,0 +1,408 @@
+//! Outputs of rustc, by the contents of its inputs. The end-to-end tests compile the same crates into hundreds of target
+//! directories.
+//!
+//! A key covers the compiler, its arguments without the directories of outputs, the directory it works in, the variables
+//! that cargo sets for the crate, and the contents of the crates that it uses. Each entry below a key has the other
+//! inputs in the compiler's dep-info (sources, and variables that the code reads), which must be as they were.
+//! Compilations with an option that is not known here, or with toggles in macros, are not stored.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fs, io,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use xxhash_rust::xxh3::Xxh3;
+
+/// Stands for the directory of outputs in stored texts.
+const OUT_DIR: &str = "\u{1}out-dir\u{1}";
+
+/// The output of a rustc that has ended.
+#[derive(Debug)]
+pub(crate) struct Printed {
+    /// The bytes on standard output.
+    pub(crate) stdout: Vec<u8>,
+    /// The bytes on standard error.
+    pub(crate) stderr: Vec<u8>,
+}
+
+/// A compilation whose results can be stored.
+#[derive(Debug)]
+pub(crate) struct Compilation {
+    /// The directory of all entries with the same key.
+    entries: PathBuf,
+    /// `None` for a question about the compiler.
+    out_dir: Option<PathBuf>,
+}
+
+impl Compilation {
+    /// Reads the command line of a compiler. Returns `None` if its results cannot be stored.
+    ///
+    /// `store` is the directory of all entries. `variables` are those of the process.
+    pub(crate) fn find(
+        store: &Path,
+        rustc: &Path,
+        arguments: &[OsString],
+        variables: &[(OsString, OsString)],
+    ) -> Option<Self> {
+        let arguments: Vec<&str> = arguments.iter().map(|argument| argument.to_str()).collect::<Option<_>>()?;
+        let mut key = Xxh3::new();
+        let mut add = |bytes: &[u8]| {
+            key.update(&bytes.len().to_le_bytes());
+            key.update(bytes);
+        };
+        let compiler = rustc.metadata().ok()?;
+        add(rustc.as_os_str().as_encoded_bytes());
+        add(format!("{:?} {}", compiler.modified().ok()?, compiler.len()).as_bytes());
+        let out_dir = if arguments == ["-vV"] || is_question(&arguments) {
+            for argument in &arguments {
+                add(argument.as_bytes());
+            }
+            None
+        } else {
+            let line = CommandLine::parse(&arguments)?;
+            for argument in &line.kept {
+                add(argument.as_bytes());
+            }
+            let mut direct = Vec::new();
+            for path in &line.externs {
+                add(path.file_name()?.as_encoded_bytes());
+                direct.push(fs::read(path).ok()?);
+            }
+            for bytes in &direct {
+                add(&hash(bytes));
+            }
+            // A program contains its indirect dependencies, too.
+            if line.is_linked {
+                for path in line.dependencies.iter().flat_map(|dir| libraries(dir)) {
+                    if direct.iter().any(|bytes| names(bytes, &path)) {
+                        add(&hash(&fs::read(&path).ok()?));
+                    }
+                }
+            }
+            add(std::env::current_dir().ok()?.as_os_str().as_encoded_bytes());
+            Some(line.out_dir)
+        };
+        for (name, value) in sorted(variables) {
+            match Relevance::of(&name) {
+                Relevance::Forbids => return None,
+                Relevance::None => (),
+                Relevance::Key => {
+                    add(name.as_bytes());
+                    add(value.as_encoded_bytes());
+                }
+            }
+        }
+        Some(Self { entries: store.join(format!("{:032x}", key.digest128())), out_dir })
+    }
+
+    /// Puts the files of the entry with the same inputs into their places, and returns what rustc printed; `None` if
+    /// there is no such entry.
+    ///
+    /// # Errors
+    /// If a file cannot be copied.
+    pub(crate) fn restore(&self) -> io::Result<Option<Printed>> {
+        let Ok(entries) = fs::read_dir(&self.entries) else { return Ok(None) };
+        for entry in entries {
+            let entry = entry?.path();
+            let Ok(inputs) = fs::read_to_string(entry.join("inputs")) else { continue };
+            if !inputs.lines().all(|line| line.split_once(' ').is_some_and(|(hash, input)| hash == hash_of(input))) {
+                continue;
+            }
+            if let Some(out_dir) = &self.out_dir {
+                fs::create_dir_all(out_dir)?;
+                for file in fs::read_dir(entry.join("files"))? {
+                    let file = file?;
+                    let place = out_dir.join(file.file_name());
+                    // It may have other hard links.
+                    let _ = fs::remove_file(&place);
+                    if place.extension() == Some(OsStr::new("d")) {
+                        fs::write(&place, self.here(&fs::read(file.path())?))?;
+                    } else {
+                        fs::copy(file.path(), &place)?;
+                    }
+                }
+            }
+            // Entries that nobody uses any more are removed.
+            let _ =
+                fs::File::options().append(true).open(entry.join("inputs"))?.set_modified(std::time::SystemTime::now());
+            let stderr = self.here(&fs::read(entry.join("stderr"))?);
+            return Ok(Some(Printed { stdout: fs::read(entry.join("stdout"))?, stderr }));
+        }
+        Ok(None)
+    }
+
+    /// Stores what rustc made and printed.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub(crate) fn store(&self, printed: &Printed) -> io::Result<()> {
+        fs::create_dir_all(&self.entries)?;
+        let new = tempfile::Builder::new().prefix("new").tempdir_in(self.entries.parent().unwrap_or(&self.entries))?;
+        let files = new.path().join("files");
+        fs::create_dir(&files)?;
+        let mut inputs = String::new();
+        if let Some(out_dir) = &self.out_dir {
+            let Some(made) = artifacts(&printed.stderr) else { return Ok(()) };
+            for path in made {
+                let Some(name) = path.file_name().filter(|_| path.parent() == Some(out_dir)) else { return Ok(()) };
+                if path.extension() == Some(OsStr::new("d")) {
+                    let text = fs::read_to_string(&path)?;
+                    let Some(read) = inputs_of(&text) else { return Ok(()) };
+                    let lines: Vec<_> = read.into_iter().map(|input| format!("{} {input}", hash_of(&input))).collect();
+                    inputs = lines.join("\n");
+                    fs::write(files.join(name), self.anywhere(text.as_bytes()))?;
+                } else {
+                    fs::copy(&path, files.join(name))?;
+                }
+            }
+            if inputs.is_empty() {
+                return Ok(());
+            }
+        }
+        fs::write(new.path().join("stdout"), &printed.stdout)?;
+        fs::write(new.path().join("stderr"), self.anywhere(&printed.stderr))?;
+        fs::write(new.path().join("inputs"), &inputs)?;
+        let entry = self.entries.join(hex(inputs.as_bytes()));
+        // Another process may have stored the same.
+        if fs::rename(new.path(), entry).is_ok() {
+            let _ = new.keep();
+        }
+        Ok(())
+    }
+
+    fn anywhere(&self, text: &[u8]) -> Vec<u8> {
+        self.out_dir.as_ref().map_or_else(|| text.to_owned(), |dir| replace(text, &dir.to_string_lossy(), OUT_DIR))
+    }
+
+    fn here(&self, text: &[u8]) -> Vec<u8> {
+        self.out_dir.as_ref().map_or_else(|| text.to_owned(), |dir| replace(text, OUT_DIR, &dir.to_string_lossy()))
+    }
+}
+
+/// Returns whether these arguments are cargo's question about a target.
+fn is_question(arguments: &[&str]) -> bool {
+    let answers = ["sysroot", "host-tuple"];
+    matches!(arguments, ["-", "--crate-name", "___", ..])
+        || matches!(arguments, ["--print", what] if answers.contains(what))
+}
+
+/// The arguments of a compilation.
+#[derive(Debug, Default)]
+struct CommandLine {
+    /// Those that do not name a directory of outputs or a compiled crate.
+    kept: Vec<String>,
+    externs: Vec<PathBuf>,
+    dependencies: Vec<PathBuf>,
+    out_dir: PathBuf,
+    is_linked: bool,
+}
+
+impl CommandLine {
+    /// Returns `None` if an argument is not known here, or if one that is needed is missing.
+    fn parse(arguments: &[&str]) -> Option<Self> {
+        let mut line = Self::default();
+        let mut words = arguments.iter().copied();
+        while let Some(word) = words.next() {
+            // `--name=value` is `--name value`.
+            let (name, joined) = match word.split_once('=') {
+                Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+                _ if word.len() > 2 && word.starts_with('-') && !word.starts_with("--") => {
+                    (word.get(..2)?, Some(word.get(2..)?))
+                }
+                _ => (word, None),
+            };
+            if name == "--test" || is_source(name) {
+                line.is_linked |= name == "--test";
+                line.kept.push(word.to_owned());
+                continue;
+            }
+            let value = joined.or_else(|| words.next())?;
+            match name {
+                "--out-dir" => line.out_dir = value.into(),
+                "-L" => line.dependencies.push(value.strip_prefix("dependency=")?.into()),
+                "-C" if value.starts_with("incremental=") => line.kept.push("incremental".to_owned()),
+                "-C" if is_plain(value) => line.kept.extend([name.to_owned(), value.to_owned()]),
+                "--extern" => match value.split_once('=') {
+                    Some((name, path)) => {
+                        line.kept.push(name.to_owned());
+                        line.externs.push(path.into());
+                    }
+                    // `proc_macro` is a crate of the compiler.
+                    None => line.kept.push(value.to_owned()),
+                },
+                "--crate-type" => {
+                    line.is_linked |= !["lib", "rlib"].contains(&value);
+                    line.kept.push(value.to_owned());
+                }
+                "--emit" if value.split(',').all(|kind| ["dep-info", "metadata", "link"].contains(&kind)) => {
+                    line.kept.push(value.to_owned());
+                }
+                "--crate-name" | "--edition" | "--error-format" | "--json" | "--cfg" | "--check-cfg"
+                | "--cap-lints" | "--target" | "--warn" | "--allow" | "--deny" | "--forbid" | "-A" | "-W" | "-D"
+                | "-F" => {
+                    line.kept.extend([name.to_owned(), value.to_owned()]);
+                }
+                _ => return None,
+            }
+        }
+        let reports_artifacts = line.kept.iter().any(|word| word.contains("artifacts"));
+        (reports_artifacts && line.out_dir.is_absolute()).then_some(line)
+    }
+}
+
+fn is_source(word: &str) -> bool {
+    !word.starts_with('-') && Path::new(word).extension() == Some(OsStr::new("rs"))
+}
+
+/// Returns whether an option of `-C` names neither a file nor this machine.
+fn is_plain(option: &str) -> bool {
+    let known = [
+        "codegen-units",
+        "debug-assertions",
+        "debuginfo",
+        "embed-bitcode",
+        "extra-filename",
+        "force-frame-pointers",
+        "inline-threshold",
+        "linker-plugin-lto",
+        "llvm-args",
+        "lto",
+        "metadata",
+        "no-prepopulate-passes",
+        "opt-level",
+        "overflow-checks",
+        "panic",
+        "prefer-dynamic",
+        "split-debuginfo",
+        "strip",
+        "symbol-mangling-version",
+        "target-feature",
+    ];
+    known.contains(&option.split('=').next().unwrap_or_default()) && !option.contains('/')
+}
+
+/// The part that a variable has in a compilation.
+#[derive(Clone, Copy, Debug)]
+enum Relevance {
+    Key,
+    /// Not, except where the code reads it: then it is in the dep-info.
+    None,
+    /// Toggles in macros act and report while a crate is compiled.
+    Forbids,
+}
+
+impl Relevance {
+    fn of(name: &str) -> Self {
+        let of_crate = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_NAME", "CARGO_BIN_NAME", "CARGO_PRIMARY_PACKAGE"];
+        match name {
+            "BISECT_PATTERN" | "BISECT_REPORT" => Self::Forbids,
+            _ if name.starts_with("RUSTC_") => Self::Key,
+            _ if of_crate.iter().any(|prefix| name.starts_with(prefix)) => Self::Key,
+            _ => Self::None,
+        }
+    }
+}
+
+fn sorted(variables: &[(OsString, OsString)]) -> BTreeMap<String, &OsString> {
+    variables.iter().map(|(name, value)| (name.to_string_lossy().into_owned(), value)).collect()
+}
+
+/// Returns the paths that rustc said it has written; `None` if it did not say so, as it does for JSON messages.
+fn artifacts(stderr: &[u8]) -> Option<Vec<PathBuf>> {
+    let text = str::from_utf8(stderr).ok()?;
+    let artifact = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(PathBuf::from(message["artifact"].as_str()?))
+    };
+    let mut paths: Vec<_> = text.lines().filter_map(artifact).collect();
+    paths.sort();
+    paths.dedup();
+    (!paths.is_empty()).then_some(paths)
+}
+
+/// Returns the inputs in a dep-info: paths of sources, and variables as `NAME=value`.
+fn inputs_of(dep_info: &str) -> Option<Vec<String>> {
+    let variables =
+        dep_info.lines().filter_map(|line| line.strip_prefix("# env-dep:")).map(|text| format!("env {text}"));
+    // Each source is a rule of its own, without a recipe.
+    let sources = dep_info.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.strip_suffix(':'));
+    let sources: Vec<_> = sources.map(|name| format!("file {}", name.replace("\\ ", " "))).collect();
+    (!sources.is_empty()).then(|| sources.into_iter().chain(variables).collect())
+}
+
+/// Returns a hash of what an input is now.
+fn hash_of(input: &str) -> String {
+    match input.split_once(' ') {
+        Some(("env", variable)) => {
+            let (name, value) = variable.split_once('=').map_or((variable, None), |(name, value)| (name, Some(value)));
+            let now = std::env::var(name).ok();
+            if now.as_deref() == value { "same".to_owned() } else { "other".to_owned() }
+        }
+        Some((_, path)) => fs::read(path).map_or_else(|_| "missing".to_owned(), |bytes| hex(&bytes)),
+        None => String::new(),
+    }
+}
+
+/// Returns whether the metadata of a compiled crate names another one: it contains the end of its file's name, which
+/// cargo makes unique.
+fn names(metadata: &[u8], library: &Path) -> bool {
+    let stem = library.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+    let unique = stem.rfind('-').map(|dash| &stem.as_bytes()[dash..]);
+    unique.is_none_or(|unique| memchr::memmem::find(metadata, unique).is_some())
+}
+
+fn hash(bytes: &[u8]) -> [u8; 16] {
+    xxhash_rust::xxh3::xxh3_128(bytes).to_le_bytes()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes))
+}
+
+/// Returns the compiled crates in a directory that a program may be linked with.
+fn libraries(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_library = |path: &PathBuf| path.extension().is_some_and(|end| end == "rlib" || end == "so");
+    let mut paths: Vec<_> = entries.filter(is_library).collect();
+    paths.sort();
+    paths
+}
+
+fn replace(text: &[u8], from: &str, to: &str) -> Vec<u8> {
+    match str::from_utf8(text) {
+        Ok(text) => text.replace(from, to).into_bytes(),
+        Err(_) => text.to_owned(),
+    }
+}
+
+/// Starts rustc, and passes on what it prints as it comes. Returns its status, and what it printed.
+///
+/// # Errors
+/// If it cannot be started, or its output cannot be read or passed on.
+pub(crate) fn run(rustc: &Path, arguments: &[OsString]) -> io::Result<(std::process::ExitStatus, Printed)> {
+    let mut child =
+        std::process::Command::new(rustc).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
+    let (stdout, stderr) = std::thread::scope(|scope| {
+        let stdout = scope.spawn(|| pass_on(stdout, io::stdout()));
+        let stderr = pass_on(stderr, io::stderr());
+        (stdout.join().expect("this thread does not panic"), stderr)
+    });
+    Ok((child.wait()?, Printed { stdout: stdout?, stderr: stderr? }))
+}
+
+fn pass_on(mut from: impl io::Read, mut to: impl io::Write) -> io::Result<Vec<u8>> {
+    let (mut all, mut buffer) = (Vec::new(), [0; 1 << 13]);
+    loop {
+        let length = from.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(all);
+        }
+        all.extend(&buffer[..length]);
+        to.write_all(&buffer[..length])?;
+        to.flush()?;
+    }
+}

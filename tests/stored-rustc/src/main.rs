@@ -1,0 +1,60 @@
+//! A rustc that does not compile the same twice. The tests put a copy in front of `PATH`, as `rustc`; beside it,
+//! `toolchain` links to the directory of the real one, and `store` is the directory of what that one made.
+
+mod compilation;
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, Write as _},
+    path::Path,
+    process::{Command, ExitCode, ExitStatus},
+};
+
+use compilation::Compilation;
+
+fn main() -> io::Result<ExitCode> {
+    let exe = env::current_exe()?;
+    let dir = exe.parent().unwrap_or(Path::new("/"));
+    let rustc = dir.join("toolchain/rustc").canonicalize()?;
+    let arguments: Vec<OsString> = env::args_os().skip(1).collect();
+    let variables: Vec<_> = env::vars_os().collect();
+    let Some(compilation) = Compilation::find(&dir.join("store"), &rustc, &arguments, &variables) else {
+        return become_rustc(&rustc, &arguments);
+    };
+    if let Some(printed) = compilation.restore()? {
+        io::stderr().write_all(&printed.stderr)?;
+        io::stdout().write_all(&printed.stdout)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (status, printed) = compilation::run(&rustc, &arguments)?;
+    if status.success() {
+        compilation.store(&printed)?;
+    }
+    end_like(status)
+}
+
+/// Replaces this process by rustc.
+#[cfg(unix)]
+fn become_rustc(rustc: &Path, arguments: &[OsString]) -> io::Result<ExitCode> {
+    use std::os::unix::process::CommandExt as _;
+    Err(Command::new(rustc).args(arguments).exec())
+}
+
+#[cfg(not(unix))]
+fn become_rustc(rustc: &Path, arguments: &[OsString]) -> io::Result<ExitCode> {
+    end_like(Command::new(rustc).args(arguments).status()?)
+}
+
+/// Ends as another process did: by the same signal, if it was one.
+fn end_like(status: ExitStatus) -> io::Result<ExitCode> {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        use rustix::process::{Signal, getpid, kill_process};
+        if let Some(signal) = Signal::from_named_raw(signal) {
+            kill_process(getpid(), signal)?;
+        }
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}

@@ -1,0 +1,94 @@
+//! `PATH` for tests that compile: the rustc that does not compile the same twice (`tests/stored-rustc`) comes first.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// The age at which unused entries are removed.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Returns `PATH` with that rustc in front, if it is built, and then the directory of the cargo that runs these tests.
+/// Otherwise rustup's proxies come first, and each of them looks for the toolchain again.
+///
+/// Returns `None` if cargo does not run these tests.
+///
+/// # Panics
+/// If the directory of that rustc cannot be made.
+#[must_use]
+pub fn search_path() -> Option<OsString> {
+    let toolchain = PathBuf::from(env::var_os("CARGO")?).parent()?.to_owned();
+    let rest = env::var_os("PATH").unwrap_or_default();
+    let stored = stored_rustc(&toolchain);
+    env::join_paths(stored.into_iter().chain([toolchain]).chain(env::split_paths(&rest))).ok()
+}
+
+/// Returns the directory of the executables that were built with this one.
+///
+/// # Panics
+/// If this executable is not in a target directory.
+#[must_use]
+pub fn profile_dir() -> PathBuf {
+    let exe = env::current_exe().expect("an executable knows its place");
+    // The path is `<target>/<profile>/deps/<test>`; if a target triple is set, it is between the first two.
+    exe.ancestors().nth(2).expect("a test is in the target directory").to_owned()
+}
+
+/// Returns the directory of that rustc, made if need be, unless it is not built, or this system has no symbolic links.
+fn stored_rustc(toolchain: &Path) -> Option<PathBuf> {
+    let built = profile_dir().join("stored-rustc");
+    if !cfg!(unix) || !built.is_file() {
+        return None;
+    }
+    let dir = profile_dir().with_file_name("fixtures").join("rustc");
+    fs::create_dir_all(dir.join("store")).expect("the directory can be made");
+    let lock = File::create(dir.join("lock")).expect("the lock file can be made");
+    lock.lock().expect("the directory can be locked");
+    fill(&dir, &built, toolchain).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
+    remove_unused(&dir.join("store"));
+    Some(dir)
+}
+
+#[cfg(unix)]
+fn fill(dir: &Path, built: &Path, toolchain: &Path) -> io::Result<()> {
+    use std::os::unix::fs::symlink;
+
+    if fs::read_link(dir.join("toolchain")).ok().as_deref() != Some(toolchain) {
+        let _ = fs::remove_file(dir.join("toolchain"));
+        symlink(toolchain, dir.join("toolchain"))?;
+    }
+    // A copy, because a program asks for its own place by the path of its file. Replaced as a whole: it may be running.
+    let rustc = dir.join("rustc");
+    let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified());
+    if modified(&rustc).ok() != Some(modified(built)?) {
+        let new = dir.join("rustc.new");
+        fs::copy(built, &new)?;
+        File::options().append(true).open(&new)?.set_modified(modified(built)?)?;
+        fs::rename(new, rustc)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn fill(_: &Path, _: &Path, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Removes what was not used lately. Another process may use the store at the same time.
+fn remove_unused(store: &Path) {
+    let children = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    for entry in children(store).flat_map(|key| children(&key).collect::<Vec<_>>()) {
+        let used = entry.join("inputs").metadata().and_then(|metadata| metadata.modified());
+        if used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > KEPT)) {
+            let _ = fs::remove_dir_all(&entry);
+        }
+    }
+    for key in children(store) {
+        // Only if it is empty.
+        let _ = fs::remove_dir(key);
+    }
+}
