@@ -6,11 +6,10 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-/// The age at which unused entries are removed.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// The size of the store above which entries are removed, in bytes. A whole run of CI stores about half as much.
+const LARGEST: u64 = 8 << 30;
 
 /// Returns `PATH` with that rustc in front, if it is built, and then the directory of the cargo that runs these tests.
 /// Otherwise rustup's proxies come first, and each of them looks for the toolchain again.
@@ -49,7 +48,7 @@ fn stored_rustc(toolchain: &Path) -> Option<PathBuf> {
     let lock = File::create(dir.join("lock")).expect("the lock file can be made");
     lock.lock().expect("the directory can be locked");
     fill(&dir, &built, toolchain).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
-    remove_unused(&dir.join("store"));
+    limit(&dir.join("store"));
     Some(dir)
 }
 
@@ -78,17 +77,27 @@ fn fill(_: &Path, _: &Path, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what was not used lately. Another process may use the store at the same time.
-fn remove_unused(store: &Path) {
+/// Removes the entries that were not used for the longest time, until the store is not too large. Another process may
+/// use it at the same time.
+fn limit(store: &Path) {
     let children = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    for entry in children(store).flat_map(|key| children(&key).collect::<Vec<_>>()) {
-        let used = entry.join("inputs").metadata().and_then(|metadata| metadata.modified());
-        if used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > KEPT)) {
-            let _ = fs::remove_dir_all(&entry);
+    let size = |path: PathBuf| path.metadata().map_or(0, |metadata| metadata.len());
+    let entries = children(store).flat_map(|key| children(&key).collect::<Vec<_>>());
+    let mut entries: Vec<_> = entries
+        .map(|entry| {
+            let used = entry.join("inputs").metadata().and_then(|metadata| metadata.modified()).ok();
+            (used, children(&entry.join("files")).map(size).sum::<u64>(), entry)
+        })
+        .collect();
+    entries.sort();
+    let mut total: u64 = entries.iter().map(|(_, size, _)| size).sum();
+    for (_, size, entry) in entries {
+        if total <= LARGEST {
+            break;
         }
-    }
-    for key in children(store) {
+        let _ = fs::remove_dir_all(&entry);
         // Only if it is empty.
-        let _ = fs::remove_dir(key);
+        let _ = entry.parent().map(fs::remove_dir);
+        total -= size;
     }
 }
