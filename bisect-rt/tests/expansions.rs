@@ -87,16 +87,19 @@ fn lint(rustflags: Option<&str>, fix: Option<&str>) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn strict_crates_have_nothing_to_complain_about() {
     lint(None, None);
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn nor_have_they_when_all_is_compiled_out() {
     lint(Some("--cfg bisect_off"), None);
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn nor_have_they_when_toggles_are_fixed() {
     for state in ["on", "off"] {
         let fix = ["lints", "no-std", "renamed", "unsafe"].map(|name| format!("{name}={state}")).join(";");

@@ -22,6 +22,7 @@ fn child() {
 /// Compiles cases with values of the variable, one after the other, because they are built in the same folder.
 #[test]
 #[cfg_attr(bisect_off, ignore = "the runtime's part of the messages is compiled out")]
+#[ignore = "slow: CI runs it"]
 fn ui() {
     if !pinned::is_compiler("tests/ui/fixed") {
         return;

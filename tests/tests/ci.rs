@@ -145,6 +145,7 @@ fn expect_lines(finished: &Finished, begins: &[&str]) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_step_runs_again_if_an_input_changes() {
     let Some(clone) = RepositoryCopy::new() else { return };
     let steps = ["models"];

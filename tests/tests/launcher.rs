@@ -116,6 +116,7 @@ fn a_launcher_that_is_not_there_or_no_words_is_an_error() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_real_scheduler_runs_any_command() {
     let Some(launcher) = sem("exec") else { return };
     let scratch = Scratch::new();

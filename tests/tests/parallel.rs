@@ -106,6 +106,7 @@ fn each_run_has_a_slot_and_a_temporary_directory_of_its_own() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_interrupt_ends_sixteen_runs_that_do_not_want_to() {
     let scratch = Scratch::new();
     let stubborn = "

@@ -158,6 +158,7 @@ fn what_reproduces_a_stack_can_be_pasted_into_a_shell() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_answer_begins_with_the_decisive_call() {
     let fixture = Fixture::new("stacks");
     let words = ["test", "--toggle", "ranking", "-p", "app", "--test", "pages"];

@@ -78,6 +78,7 @@ fn a_test_that_always_fails_costs_few_more_runs() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_limit_of_runs_counts_for_all_searches() {
     for max in [5, 12, 20] {
         let words = format!("--victim t100 --max-runs {max}");

@@ -272,6 +272,7 @@ fn a_file_that_is_read_meanwhile_is_read_again() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_file_that_is_written_meanwhile_is_written_once() {
     let fixture = Fixture::new("moments");
     let finished = watch(&fixture, &[], "step", &["run", "--", "20gb4b", "file"]).expect_status(0);
@@ -306,6 +307,7 @@ fn a_debugger_stops_in_the_function_of_the_moment() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn without_a_debugger_the_command_line_is_shown() {
     let fixture = Fixture::new("moments");
     let scratch = Scratch::new();

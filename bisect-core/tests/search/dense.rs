@@ -61,6 +61,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn the_answer_does_not_depend_on_how_many_are_in_flight(
         (ids, sets, _) in case(), disable: bool, choices in vec(any::<usize>(), 8),
     ) {
@@ -69,6 +70,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn nor_where_runs_are_unresolved_or_hide_changes(
         (ids, sets, _) in case(), appears in (0..20_usize, 0..20_usize), unresolved in (0..20_usize, 0..20_usize),
         choices in vec(any::<usize>(), 8),

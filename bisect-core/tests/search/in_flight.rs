@@ -223,6 +223,7 @@ proptest! {
     #![proptest_config(cases(50))]
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn the_answer_is_the_same_with_very_many_in_flight(target in target(), choices in vec(any::<usize>(), 8)) {
         target.expect_the_same(&[64], &choices)?;
     }
@@ -232,11 +233,13 @@ proptest! {
     #![proptest_config(cases(1000))]
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn the_answer_does_not_depend_on_how_many_are_in_flight(target in target(), choices in vec(any::<usize>(), 8)) {
         target.expect_the_same(&[2, 4, 16], &choices)?;
     }
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn nor_on_changes_of_that_number(target in target(), numbers in vec(1..20_usize, 8), choices in vec(any::<usize>(), 8)) {
         let alone = target.search(1, &choices);
         let mut numbers = numbers.into_iter().cycle();
@@ -253,6 +256,7 @@ proptest! {
     #![proptest_config(cases(1000))]
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn each_set_is_minimal_where_changes_hide_others(
         target in target(), hidden_by in pairs(60), in_flight in 1..20_usize, choices in vec(any::<usize>(), 8),
     ) {

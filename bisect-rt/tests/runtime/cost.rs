@@ -48,6 +48,7 @@ fn body(assembly: &str, function: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn compiled_out_a_toggled_function_is_the_plain_one() {
     let assembly = assembly(Flavour::Off);
     for function in ["sum", "gate", "point"] {

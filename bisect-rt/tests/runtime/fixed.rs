@@ -138,6 +138,7 @@ fn a_name_that_no_toggle_has_is_named_by_the_list() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_is_fixed_stays_so_when_all_is_compiled_out() {
     let _guard = one_build();
     for state in ["on", "off"] {
@@ -154,6 +155,7 @@ fn what_is_fixed_stays_so_when_all_is_compiled_out() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_malformed_value_is_a_compile_error_that_names_the_byte() {
     for flavour in [Flavour::Plain, Flavour::Off] {
         let mut cargo = flavour.cargo(&["check", "--package", "fixed"]);

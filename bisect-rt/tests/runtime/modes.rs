@@ -114,6 +114,7 @@ fn an_id_that_no_change_has() {
 
 #[test]
 #[cfg(target_os = "linux")]
+#[ignore = "slow: CI runs it"]
 fn a_library_does_not_end_the_program_that_loads_it() {
     let loader = Flavour::Dynamic.program("loader", "loader");
     // This builds the library.
@@ -151,6 +152,7 @@ fn the_list_of_toggles() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn compiled_out() {
     let run = probe(Flavour::Off, &ALL).pattern("n").run();
     assert_eq!(run.decisions()[..3], ["site: on", "the body of the gate", "gate: off"]);

@@ -91,6 +91,7 @@ fn a_stack_for_people() {
 
 #[test]
 #[cfg(target_os = "linux")]
+#[ignore = "slow: CI runs it"]
 fn toggles_in_a_dynamic_library() {
     let host = Flavour::Dynamic.program("host", "host");
     let libraries = crate::fixture::libraries(&host);

@@ -150,6 +150,7 @@ fn what_is_restored_is_what_was_compiled() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn each_input_matters() {
     let bench = Bench::new();
     let mut stored = 0;
@@ -189,6 +190,7 @@ fn each_input_matters() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_fails_or_is_not_understood_is_left_to_rustc() {
     let bench = Bench::new();
     bench.write("app/src/text.rs", "pub fn said() -> u32 { \"no number\" }\n");
