@@ -146,7 +146,7 @@ impl Conditions {
             seed,
             is_repeated,
             toolchain: if has_manifest { rustc_version(root) } else { None },
-            variables: env::vars().filter(|(name, _)| affects_compilation(name)).collect(),
+            variables: variables(env::vars_os()),
             files: files.into_iter().filter_map(state).collect(),
         }
     }
@@ -217,6 +217,14 @@ fn named_files<'a>(words: impl Iterator<Item = &'a OsString>, directory: &Path) 
     names.map(|name| directory.join(name)).filter(|path| path.is_file()).collect()
 }
 
+/// Returns the variables that change how code is compiled. Others may have any bytes; the value of one of these is only
+/// compared and shown.
+fn variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
+    let ours =
+        all.filter_map(|(name, value)| Some((name.into_string().ok().filter(|it| affects_compilation(it))?, value)));
+    ours.map(|(name, value)| (name, value.to_string_lossy().into_owned())).collect()
+}
+
 fn affects_compilation(name: &str) -> bool {
     VARIABLES.contains(&name) || VARIABLE_FAMILIES.iter().any(|family| name.starts_with(family))
 }
@@ -284,6 +292,18 @@ mod tests {
         for (now, expected) in differences {
             assert_eq!(was.difference(&now).as_deref(), Some(expected));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn variables_that_are_not_utf_8_do_no_harm() {
+        use std::os::unix::ffi::OsStringExt;
+        let bytes = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        let all: [(&[u8], &[u8]); 4] =
+            [(b"OLDPWD", b"/caf\xe9"), (b"CARGO_BUILD_\xff", b"x"), (b"RUSTFLAGS", b"-L/caf\xe9"), (b"RUSTC", b"r")];
+        let found = variables(all.into_iter().map(|(name, value)| (bytes(name), bytes(value))));
+        let expected = [("RUSTC", "r"), ("RUSTFLAGS", "-L/caf\u{fffd}")];
+        assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
     }
 
     #[test]
