@@ -378,7 +378,8 @@ fn in_lab<R>(
         lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
     }
     if args.resume {
-        let note = format!("the search continues: {} are not repeated", plural(earlier, "run"));
+        let verb = if earlier == 1 { "is" } else { "are" };
+        let note = format!("the search continues: {} {verb} not repeated", plural(earlier, "run"));
         lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
     }
     search(&mut lab).map_err(CommandError::Output)

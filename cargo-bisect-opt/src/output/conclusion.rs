@@ -386,7 +386,9 @@ fn unresolved(reason: Reason) -> &'static str {
         Reason::Build => "did not build",
         Reason::Spawn => "could not be started",
         Reason::Timeout => "took too long",
-        Reason::Environment => "failed because of the environment (killed, disk full, address in use: see the logs)",
+        Reason::Environment => {
+            "failed because of the environment (killed, disk full, address in use, too many processes: see the logs)"
+        }
         _ => "gave no result (skipped, or failed in a way that does not count: see --fail-when and --same-failure)",
     }
 }

@@ -1,6 +1,9 @@
-//! Failures due to the environment of a target: a kill, a signal from outside, a full disk, an address in use.
+//! Failures due to the environment of a target: a kill or a signal from outside, a full disk, an address in use, too
+//! many processes.
 //!
 //! Only unambiguous texts count: the system's error messages, as Rust and C print them, and the names of these errors.
+//! "Resource temporarily unavailable" is also the error of a read that would block. So it counts only together with the
+//! words of a shell, a library or Rust about a process or a thread that cannot be started.
 //!
 //! Such a failure may be chance or an effect of the changes. So the run is repeated at once, and a second failure
 //! counts only if it occurs at one end of the search and not at the other.
@@ -21,6 +24,8 @@ pub(crate) enum Environment {
     DiskFull,
     /// Another process listens on the address.
     AddressInUse,
+    /// The system starts no further process or thread.
+    NoProcess,
 }
 
 /// A signal by which users and systems end programs.
@@ -69,11 +74,21 @@ impl Environment {
                 r"Address already in use|Only one usage of each socket address [^\n]*\(os error 10048\)|\bEADDRINUSE\b",
             )
         });
+        static PROCESS: LazyLock<Regex> = LazyLock::new(|| {
+            regex(concat!(
+                r"\b(?i:can(?:not|'t) fork)\b|\bfork: (?:retry: )?(?:Resource temporarily unavailable|No child processes)",
+                r"|(?i:\b(?:v?fork|posix_spawn|pthread_create)\b[^\n]{0,40}: resource temporarily unavailable)",
+                r"|\bthread: Resource temporarily unavailable",
+                r"|failed to spawn thread: Os \{ code: (?:11|35),",
+            ))
+        });
         let output = &output[output.len().saturating_sub(SEARCHED_END)..];
         if DISK.is_match(output) {
             Some(Self::DiskFull)
         } else if ADDRESS.is_match(output) {
             Some(Self::AddressInUse)
+        } else if PROCESS.is_match(output) {
+            Some(Self::NoProcess)
         } else {
             None
         }
@@ -93,6 +108,7 @@ impl fmt::Display for Environment {
             Environment::Ended(EndSignal::Terminate) => f.write_str("ended by SIGTERM"),
             Environment::DiskFull => f.write_str("disk full"),
             Environment::AddressInUse => f.write_str("address in use"),
+            Environment::NoProcess => f.write_str("no further process or thread could be started"),
         }
     }
 }
@@ -157,6 +173,24 @@ mod tests {
             ("tests::address_already_in_use ... FAILED", None),
             ("the disk of the clock is full", None),
             ("MYENOSPCX", None),
+            ("/bin/sh: 1: Cannot fork", Some(Environment::NoProcess)),
+            ("sh: fork: retry: Resource temporarily unavailable", Some(Environment::NoProcess)),
+            ("bash: fork: Resource temporarily unavailable", Some(Environment::NoProcess)),
+            ("bash: fork: retry: No child processes", Some(Environment::NoProcess)),
+            ("sh: can't fork: Resource temporarily unavailable", Some(Environment::NoProcess)),
+            ("zsh: fork failed: resource temporarily unavailable", Some(Environment::NoProcess)),
+            (
+                "OS can't spawn worker thread: Resource temporarily unavailable (os error 11)",
+                Some(Environment::NoProcess),
+            ),
+            ("thread 'main' panicked at 'read: Resource temporarily unavailable'", None),
+            (
+                "failed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource temporarily unavailable\" }",
+                Some(Environment::NoProcess),
+            ),
+            ("recv: Resource temporarily unavailable (os error 11)", None),
+            ("tests::cannot_forklift ... FAILED", None),
+            ("tests::cannot_fork ... FAILED", None),
         ] {
             assert_eq!(Environment::of_text(text.as_bytes()), expected, "{text}");
         }
