@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     output::terms::Terms,
+    process::own_file,
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{error::RunError, spec::Choice},
     units::plural,
@@ -99,7 +100,7 @@ impl Count {
     /// Returns the last line of a log that describes a step.
     fn label_in(&self, log: &Path) -> io::Result<Option<String>> {
         let Some(label) = &self.label else { return Ok(None) };
-        let printed = fs_err::read(log)?;
+        let printed = own_file::read(log)?;
         let line = printed.rsplit(|&byte| byte == b'\n').find(|line| label.is_match(line));
         Ok(line.map(|line| String::from_utf8_lossy(line).trim().chars().take(SHOWN).collect()))
     }

@@ -53,7 +53,7 @@ use super::{
 use crate::{
     cargo::BuildOverrides,
     output::{events::Patches, terms::Terms},
-    process::shell,
+    process::{own_file, shell},
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},
@@ -282,7 +282,7 @@ impl Axis for Diff {
         let [path, list] = ["patch", "paths"].map(|end| files.directory.join(format!("{}.{end}", files.stem)));
         let originals = self.original_files();
         let text = hunk_text::between(&originals, &self.files(&parts))?;
-        fs_err::write(&path, &text)?;
+        own_file::write(&path, &text)?;
         let subdirectory = &self.trees.subdirectory;
         let in_it = (!subdirectory.as_os_str().is_empty())
             .then(|| format!("cd {}", shell::quote(Path::new(".").join(subdirectory))));

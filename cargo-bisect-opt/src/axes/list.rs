@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     output::terms::Terms,
+    process::own_file,
     report::{
         content::{Location, Report},
         kind::ChangeKind,
@@ -144,7 +145,7 @@ impl List {
         for i in self.enabled(choice) {
             text.extend_from_slice(&self.bytes[self.lines[i].clone()]);
         }
-        fs_err::write(&path, text)?;
+        own_file::write(&path, text)?;
         Ok(path)
     }
 }

@@ -16,7 +16,7 @@ use super::{AfterBuild, Application, Axis, Files, Place, Preparation, summary_of
 use crate::{
     cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection},
     output::terms::Terms,
-    process::shell,
+    process::{own_file, shell},
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
@@ -196,9 +196,9 @@ impl LockRuns {
     fn reproduction(&self, selection: &LockSelection, files: &Files<'_>) -> io::Result<Application> {
         fs_err::create_dir_all(files.directory)?;
         let path = files.directory.join(format!("{}.lock", files.stem));
-        fs_err::write(&path, self.updates.lock_file(selection))?;
+        own_file::write(&path, self.updates.lock_file(selection))?;
         let saved = files.directory.join(SAVED);
-        fs_err::write(&saved, self.updates.present_lock_file())?;
+        own_file::write(&saved, self.updates.present_lock_file())?;
         self.saved.get_or_init(|| saved);
         let mirror = self.updates.mirror();
         let (root, below) = (shell::quote(mirror.original()), shell::quote(Path::new(".").join(mirror.below())));

@@ -11,6 +11,7 @@ use bisect_core::{
 use super::{AfterBuild, Application, Axis, Files, Placeholder};
 use crate::{
     output::terms::Terms,
+    process::own_file,
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{error::RunError, spec::Choice},
     units::{ordinal, plural},
@@ -112,7 +113,7 @@ impl Axis for Occurrences {
         let limit = choice.counter_limit(self.count()).unwrap_or(0);
         let mut made: Vec<_> = (0..limit).map(id).filter(|&id| choice.selects(id)).collect();
         if self.threads.is_empty() && !made.is_empty() {
-            reports.add(Report { text: threads(&fs_err::read(report_file)?), ..Report::new(made.remove(0)) });
+            reports.add(Report { text: threads(&own_file::read(report_file)?), ..Report::new(made.remove(0)) });
         }
         reports.add_known(made);
         Ok(())

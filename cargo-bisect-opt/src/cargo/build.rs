@@ -19,7 +19,7 @@ use super::{
     Arguments, BuiltFile, CargoError, Config, Executable, Subcommand, build_progress::BuildProgress, feature_options,
 };
 use crate::{
-    process::{self, Ending, ProcessSpec, ReadAlong, interrupt::Interrupt},
+    process::{self, Ending, ProcessSpec, ReadAlong, interrupt::Interrupt, own_file},
     run::in_flight::Seat,
     stderr,
 };
@@ -177,7 +177,7 @@ impl Build<'_> {
         let (stderr, length_before) = match self.output {
             BuildOutput::Shown(_) => (Stdio::inherit(), 0),
             BuildOutput::Log(log) | BuildOutput::Run { log, .. } => {
-                let file = fs_err::OpenOptions::new().create(true).append(true).open(log)?;
+                let file = own_file::append(log)?;
                 let length = file.metadata()?.len();
                 (file.into_parts().0.into(), length)
             }
@@ -203,7 +203,7 @@ impl Build<'_> {
                 show(&errors(&finished.output));
                 Vec::new()
             }
-            BuildOutput::Log(log) | BuildOutput::Run { log, .. } => fs_err::read(log)?,
+            BuildOutput::Log(log) | BuildOutput::Run { log, .. } => own_file::read(log)?,
         };
         messages.drain(..usize::try_from(length_before).map_or(messages.len(), |before| before.min(messages.len())));
         let (artifacts, began) = Artifacts::parse(&finished.output);

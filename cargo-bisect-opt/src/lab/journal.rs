@@ -21,8 +21,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::target::Runner;
-use crate::output::{events::in_milliseconds, json_lines};
-use crate::run::{repetition::Repetition, spec::RunSpec};
+use crate::{
+    output::{events::in_milliseconds, json_lines},
+    process::own_file,
+    run::{repetition::Repetition, spec::RunSpec},
+};
 
 /// A journal that runs are read from and written to.
 #[derive(Debug, Default)]
@@ -116,7 +119,7 @@ impl Journal {
     /// # Errors
     /// If the file cannot be created.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let file = File::options().create(true).truncate(true).write(true).open(path)?;
+        let file = own_file::create(path)?.into_parts().0;
         Ok(Self(RefCell::new(State { file: Some(file), ..State::default() })))
     }
 

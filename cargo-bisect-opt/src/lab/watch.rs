@@ -23,6 +23,7 @@ use crate::{
         exit_status::Exit,
         trial_context::TrialContext,
     },
+    process::own_file,
     report::watched::{self, Evaluation, WatchFact, WatchedProcess},
     run::{error::RunError, moment, spec::Choice},
     units::{grouped, plural},
@@ -255,7 +256,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
             Judgement::Pending(_) => None,
         };
         let how = how.unwrap_or_else(|| "success".to_owned());
-        let lines = fs_err::read(&report_file)?;
+        let lines = own_file::read(&report_file)?;
         let processes = watched::parse(&lines).map_err(|error| WatchError::Unusable(error.to_string()))?;
         self.facts.other_names.extend(processes.iter().flat_map(|process| process.other_names.iter().cloned()));
         let with_moments = processes.iter().filter(|process| process.has_moments()).count();

@@ -8,6 +8,8 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::process::own_file;
+
 /// Opens a file to add lines. Returns it with the values of its lines and their positions. A line that is not complete
 /// or not of this type is removed, and so are all after it.
 ///
@@ -15,12 +17,12 @@ use serde::{Serialize, de::DeserializeOwned};
 /// If the file does not exist, or cannot be read or written.
 pub(crate) fn open<T: DeserializeOwned>(path: &Path) -> io::Result<(File, Vec<(u64, T)>)> {
     let (mut values, mut at) = (Vec::new(), 0);
-    for line in fs_err::read(path)?.split_inclusive(|&byte| byte == b'\n') {
+    for line in own_file::read(path)?.split_inclusive(|&byte| byte == b'\n') {
         let Some(Ok(value)) = line.strip_suffix(b"\n").map(serde_json::from_slice) else { break };
         values.push((at, value));
         at += line.len() as u64;
     }
-    let file = File::options().append(true).open(path)?;
+    let file = own_file::append(path)?.into_parts().0;
     file.set_len(at)?;
     Ok((file, values))
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::terminal;
+use crate::process::own_file;
 
 /// The number of bytes at the end that are read.
 const TAIL: u64 = 16 << 10;
@@ -15,7 +16,7 @@ const LINES: usize = 20;
 /// Returns the last lines of a log, without control characters. `None` if there are none.
 pub(crate) fn last_lines(log: &Path) -> Option<Vec<String>> {
     // An unreadable log is left out.
-    let mut file = fs_err::File::open(log).ok()?;
+    let mut file = own_file::open(log).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
     let mut bytes = Vec::new();

@@ -32,6 +32,7 @@ use super::{
     json_lines,
     run_dir_lock::{LOCK, pauses, take_lock},
 };
+use crate::process::own_file;
 
 /// The version of the layout and of the formats of the files.
 const FORMAT: u32 = 1;
@@ -144,8 +145,8 @@ impl RunDir {
         empty(&path)?;
         fs_err::create_dir_all(path.join(RUNS))?;
         fs_err::create_dir_all(path.join(REPORTS))?;
-        fs_err::write(path.join(".gitignore"), "*\n")?;
-        let trials = fs_err::OpenOptions::new().create(true).append(true).open(path.join(TRIALS))?;
+        own_file::write(&path.join(".gitignore"), "*\n")?;
+        let trials = own_file::append(&path.join(TRIALS))?;
         Ok(Self { path, trials, _lock: lock })
     }
 
@@ -160,7 +161,7 @@ impl RunDir {
         }
         check_mark(&path)?;
         let lock = lock(&path)?;
-        let trials = fs_err::OpenOptions::new().create(true).append(true).open(path.join(TRIALS))?;
+        let trials = own_file::append(&path.join(TRIALS))?;
         Ok(Self { path, trials, _lock: lock })
     }
 
@@ -213,7 +214,7 @@ impl RunDir {
     /// If it cannot be read, or another version has written it.
     pub(crate) fn read_trials<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunDirError> {
         let damaged = || RunDirError::Content { path: path.to_owned() };
-        let text = match fs_err::read(path.join(TRIALS)) {
+        let text = match own_file::read(&path.join(TRIALS)) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error.into()),
@@ -284,7 +285,7 @@ fn read_file(path: &Path, name: &str) -> Result<Option<Vec<u8>>, RunDirError> {
         return Err(RunDirError::None { path: path.to_owned() });
     }
     check_mark(path)?;
-    match fs_err::read(path.join(name)) {
+    match own_file::read(&path.join(name)) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
@@ -321,7 +322,7 @@ fn read_mark(dir: &Path) -> io::Result<Mark> {
     // The directory is listed before the mark is read: another search may write the mark, and then other files, in
     // between.
     let has_nothing_else = has_nothing_else(dir)?;
-    let text = match fs_err::read(dir.join(MARK)) {
+    let text = match own_file::read(&dir.join(MARK)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),

@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use crate::process::own_file;
+
 /// The name of the file.
 pub(super) const LOCK: &str = "lock";
 /// The number of pauses before a lock counts as held by a search, and their length.
@@ -21,8 +23,7 @@ const PAUSES: (usize, Duration) = (20, Duration::from_millis(25));
 /// If another search holds the lock, or if the file cannot be used.
 pub(super) fn take_lock(dir: &Path, pauses: impl IntoIterator<Item = ()>) -> Result<File, TryLockError> {
     // The file is never deleted: otherwise two searches could hold locks on two files of this name.
-    let file = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK));
-    let file = file.map_err(TryLockError::Error)?;
+    let file = own_file::append(&dir.join(LOCK)).map_err(TryLockError::Error)?.into_parts().0;
     let mut pauses = pauses.into_iter();
     loop {
         match file.try_lock() {

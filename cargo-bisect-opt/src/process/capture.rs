@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::ReadAlong;
+use super::{ReadAlong, own_file};
 
 /// The number of bytes of an output that the log keeps from its beginning, and from its end.
 const LOG_END: usize = 1 << 20;
@@ -24,10 +24,8 @@ pub(super) struct Capture<'a> {
 impl<'a> Capture<'a> {
     /// Creates a capture that writes to `log` and keeps about `keep` bytes.
     pub(super) fn new(log: &Path, append: bool, keep: usize, reader: Option<&'a mut dyn ReadAlong>) -> Self {
-        let mut options = fs_err::OpenOptions::new();
-        options.create(true).write(true).append(append).truncate(!append);
         Self {
-            log: options.open(log),
+            log: if append { own_file::append(log) } else { own_file::create(log) },
             logged: Ends::new(LOG_END, LOG_END),
             output: Vec::new(),
             kept: Ends::new(keep.div_ceil(2), keep / 2),

@@ -12,6 +12,7 @@ pub(crate) mod debugger;
 pub(crate) mod interrupt;
 pub(crate) mod launcher;
 pub(crate) mod mirror;
+pub(crate) mod own_file;
 pub(crate) mod owned_dir;
 mod plain_text;
 pub(crate) mod processors;

@@ -13,7 +13,7 @@ use bisect_core::{ChangeId, marker};
 use memchr::{memchr, memmem, memrchr, memrchr2};
 
 use super::{content::Report, text};
-use crate::process::ReadAlong;
+use crate::process::{ReadAlong, own_file};
 
 /// The beginning of every marker.
 const PREFIX: &[u8] = b"[bisect-match ";
@@ -72,7 +72,7 @@ impl Reports {
     /// # Errors
     /// If the file cannot be read. Reports before the error are added.
     pub(crate) fn read_file(&mut self, path: &Path) -> std::io::Result<()> {
-        let mut file = fs_err::File::open(path)?;
+        let mut file = own_file::open(path)?;
         let mut scanner = self.scanner();
         let mut buffer = vec![0; LINE];
         let result = loop {
@@ -204,7 +204,7 @@ impl Text {
 
 /// Returns the first line of a file that reports a change.
 pub(crate) fn line_with(path: &Path, id: ChangeId) -> Option<String> {
-    let bytes = fs_err::read(path).ok()?;
+    let bytes = own_file::read(path).ok()?;
     let reports = |line: &[u8]| {
         memmem::find_iter(line, PREFIX).any(|start| {
             marker::find(&line[start..line.len().min(start + LONGEST)]).is_some_and(|(found, _)| found == id)

@@ -8,7 +8,7 @@ use bisect_core::{
 };
 
 use super::{in_flight::Seat, repetition::Repetition};
-use crate::process::{interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots};
+use crate::process::{interrupt::Interrupt, own_file, scratch_dir::ScratchDir, slots::Slots};
 
 /// The specification of a run. The lab makes it once; it is shared down to the process that is started.
 #[derive(Clone, Debug)]
@@ -29,6 +29,20 @@ pub(crate) struct RunSpec {
     pub(crate) report_file: PathBuf,
     /// The number of a slot, which no other run has at the same time.
     pub(crate) slot: usize,
+}
+
+impl RunSpec {
+    /// Creates empty files for the reports and the log. Returns an error if there is no log, which a run does not need.
+    /// Makes their directories again if they were deleted.
+    ///
+    /// # Errors
+    /// If there is no file for reports: the runtime only appends to a file that exists.
+    pub(crate) fn create_files(&self) -> io::Result<Option<io::Error>> {
+        self.report_file.parent().map_or(Ok(()), fs_err::create_dir_all)?;
+        own_file::create(&self.report_file)?;
+        let log = self.log.parent().map_or(Ok(()), fs_err::create_dir_all).and_then(|()| own_file::create(&self.log));
+        Ok(log.err())
+    }
 }
 
 /// The changes that a run enables, as an axis applies them.

@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{checks::Checked, words::PartSet};
-use crate::output::json_lines;
+use crate::{output::json_lines, process::own_file};
 
 /// The findings about one patch: the whole one, or that of a culprit.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Findings {
     pub(super) fn keep_in(&self, path: &Path) -> io::Result<()> {
         let mut of_search = self.of_search();
         if of_search.file.is_none() {
-            File::options().create(true).append(true).open(path)?;
+            drop(own_file::append(path)?);
             let (file, findings) = json_lines::open(path)?;
             for (_, finding) in findings {
                 of_search.take(finding);

@@ -22,7 +22,7 @@ use crate::{
         target::{Reader, Runner},
     },
     process::{
-        self, Ending, ProcessSpec, ReadAlong, SpawnError,
+        self, Ending, ProcessSpec, ReadAlong, SpawnError, own_file,
         scratch_dir::ScratchDir,
         shell::{is_name, quote},
         slots::fill_text,
@@ -226,7 +226,7 @@ impl CommandRunner {
 
     /// Returns a run without an execution, which is unresolved.
     fn unmade(&self, spec: &RunSpec, reason: String, mut reports: Reports) -> Result<CommandRun, RunError> {
-        fs_err::write(&spec.log, &reason)?;
+        own_file::write(&spec.log, &reason)?;
         self.axis.collect(&spec.choice, &AfterBuild { artifacts: None, log: &spec.log }, &mut reports)?;
         let outcome = Outcome::Unresolved(Reason::Skip);
         Ok(CommandRun {
@@ -310,8 +310,8 @@ impl Runner for CommandRunner {
         calibration: &Calibration<()>,
         surroundings: &Surroundings<'_>,
     ) -> Result<CommandRun, RunError> {
-        // The runtime only appends to a file that exists.
-        fs_err::File::create(&spec.report_file)?;
+        // A log that cannot be created is reported when the command has ended.
+        let _ = spec.create_files()?;
         let application = self.axis.apply(&spec.choice, &Files::of_run(surroundings, spec))?;
         let mut reports = Reports::new(spec.choice.asks_for_text() || !self.axis.needs_text_run());
         let place = match self.axis.place(&spec.choice, spec.slot)? {

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     cargo::Artifacts,
+    process::own_file,
     run::{cause::Cause, error::RunError, spec::RunSpec},
 };
 
@@ -37,7 +38,7 @@ pub(super) fn find(run: &RunContext<'_>, attempt: &Attempt, artifacts: &Artifact
         return Ok(open);
     }
     let report_file = run.surroundings.scratch.path().join("without-others.reports");
-    fs_err::File::create(&report_file)?;
+    own_file::create(&report_file)?;
     let spec = RunSpec { report_file, ..run.spec.clone() };
     let run = run.beside(&spec)?;
     let (alone, beside) = (TestSelection::only(&open), TestSelection::executables_of(&open));

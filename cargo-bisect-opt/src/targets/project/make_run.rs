@@ -34,9 +34,7 @@ impl Runner for ProjectRunner {
     type Shown = ProjectRun;
 
     fn run(&self, spec: &RunSpec, brief: &Brief, surroundings: &Surroundings<'_>) -> Result<ProjectRun, RunError> {
-        // The runtime only appends to a file that exists.
-        fs_err::File::create(&spec.report_file)?;
-        let lost_log = fs_err::File::create(&spec.log).err();
+        let lost_log = spec.create_files()?;
         let run = RunContext::new(self, brief, spec, surroundings)?;
         let mut builds = BuildCounts::default();
         let (parts, mut notes) = match &spec.tests {

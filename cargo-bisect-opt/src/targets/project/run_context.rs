@@ -27,7 +27,7 @@ use crate::{
         has_missing_name, libtest,
     },
     lab::calibration::environment_note,
-    process::{self, Ending, Finished, ProcessSpec, ReadAlong, scratch_dir::ScratchDir},
+    process::{self, Ending, Finished, ProcessSpec, ReadAlong, own_file, scratch_dir::ScratchDir},
     report::scan::Reports,
     run::{
         cause::Cause,
@@ -82,7 +82,7 @@ impl<'a> RunContext<'a> {
             },
         };
         if let Some(missing) = &missing {
-            fs_err::write(&spec.log, missing)?;
+            own_file::write(&spec.log, missing)?;
         }
         Ok(Self { runner, brief, spec, surroundings, project, application, missing })
     }

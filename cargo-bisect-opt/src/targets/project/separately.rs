@@ -28,6 +28,7 @@ use super::{
 };
 use crate::{
     cargo::{Artifacts, libtest},
+    process::own_file,
     report::scan::Reports,
     run::{error::RunError, repetition::Repetition, result::Note},
 };
@@ -115,7 +116,7 @@ fn run_alone(
 ) -> Result<Attempt, RunError> {
     let TestRun { test, log, report_file, .. } = test_run;
     for file in [report_file, log] {
-        fs_err::File::create(file)?;
+        own_file::create(file)?;
     }
     let repetition = test_run.repetition;
     let (build_time, duration) = (Duration::ZERO, Duration::ZERO);
@@ -183,8 +184,8 @@ impl<'a> TestRun<'a> {
 
 /// Appends one file to another. A file that does not exist counts as empty.
 fn append(from: &Path, to: &Path) -> io::Result<()> {
-    match fs_err::File::open(from) {
-        Ok(mut from) => io::copy(&mut from, &mut fs_err::OpenOptions::new().append(true).open(to)?).map(drop),
+    match own_file::open(from) {
+        Ok(mut from) => io::copy(&mut from, &mut own_file::append(to)?).map(drop),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }

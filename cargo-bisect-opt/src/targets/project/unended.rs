@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     cargo::libtest,
-    process::{self, Ending, Finished, ProcessSpec},
+    process::{self, Ending, Finished, ProcessSpec, own_file},
     report::scan::Reports,
     run::{
         cause::Cause,
@@ -144,7 +144,7 @@ fn unended(
     // A test that needs another one fails alone whatever is enabled. It must not be separated from that test.
     let end = if run.spec.choice.end_state() == Some(EndState::AllOff) { EndState::AllOn } else { EndState::AllOff };
     let report_file = run.surroundings.scratch.path().join("other-end.reports");
-    fs_err::File::create(&report_file)?;
+    own_file::create(&report_file)?;
     let spec = RunSpec { choice: run.spec.choice.at_end(end), report_file, ..run.spec.clone() };
     let tests: Vec<_> = unended.keys().cloned().collect();
     let anyway = unended_alone(&run.beside(&spec)?, &tests, whole, start)?;
