@@ -78,7 +78,10 @@ pub fn main() -> ExitCode {
     if let Some(status) = wrapper::main() {
         return status;
     }
-    bisect_opt().report()
+    let status = bisect_opt();
+    #[cfg(unix)]
+    process::guard::finish();
+    status.report()
 }
 
 fn bisect_opt() -> CommandStatus {

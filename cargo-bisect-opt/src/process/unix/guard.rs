@@ -14,10 +14,12 @@ use std::{
     os::unix::process::CommandExt,
     process::{Child, Command, Stdio},
     sync::{Mutex, OnceLock, PoisonError},
+    time::Instant,
 };
 
 use rustix::{
-    io::ioctl_fionbio,
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{Errno, ioctl_fionbio},
     process::{Pid, Signal},
 };
 
@@ -46,6 +48,22 @@ fn spawn() -> io::Result<Child> {
         ioctl_fionbio(pipe, true)?;
     }
     Ok(child)
+}
+
+/// Ends the guard, and waits for it: where nobody waits for orphans, as in many containers, it would stay a zombie. The
+/// guard first ends what is left of runs.
+pub(crate) fn finish() {
+    let Some(guard) = GUARD.get().and_then(Option::as_ref) else { return };
+    let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(guard.stdin.take());
+    let process = Pid::from_child(&guard);
+    if let Ok(exit) = family::watch_exit(process).or_else(|_| super::watch_exit_by_thread(process)) {
+        let deadline = Instant::now() + super::GRACE_PERIOD + super::KILL_TIMEOUT + super::KILL_TIMEOUT;
+        let left = || Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
+        while poll(&mut [PollFd::new(&exit, PollFlags::IN)], left().as_ref()) == Err(Errno::INTR) {}
+    }
+    // A guard that was stopped stays.
+    let _ = guard.try_wait();
 }
 
 /// Returns whether a process is the guard of this one.
@@ -94,10 +112,10 @@ pub(crate) fn main() -> bool {
     }
     let mut families: Vec<_> = read(io::stdin().lock()).into_iter().collect();
     let mut signal = Signal::TERM;
-    let mut deadline = std::time::Instant::now() + super::GRACE_PERIOD;
+    let mut deadline = Instant::now() + super::GRACE_PERIOD;
     while !families.is_empty() {
         families.retain(|(mark, leader)| family::end_orphans(*leader, mark, signal));
-        if deadline <= std::time::Instant::now() {
+        if deadline <= Instant::now() {
             if signal == Signal::KILL {
                 // A process hangs in the kernel, or may not be killed.
                 break;
