@@ -1,11 +1,9 @@
 //! Standard error as a shared stream: the trace may leave a line open, or show live lines below all others.
 
-#[cfg(unix)]
-use std::sync::TryLockError;
 use std::{
     fmt,
     io::{self, Write},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
 /// The end of standard error.
@@ -86,8 +84,7 @@ pub(crate) fn beside_live_lines<T>(write: impl FnOnce() -> T) -> T {
     beside(Some(line()), write)
 }
 
-/// Calls a function that stops this process, while no live lines are shown. It does not wait for another writer.
-#[cfg(unix)]
+/// Calls a function that stops or ends this process, while no live lines are shown. It does not wait for another writer.
 pub(crate) fn while_stopped(stop: impl FnOnce()) {
     let line = match END.try_lock() {
         Ok(end) => Some(LastLine(end)),

@@ -218,7 +218,7 @@ fn program(
 }
 
 fn install_interrupt() -> Result<Interrupt, CommandError> {
-    Interrupt::install().map_err(CommandError::Signals)
+    Interrupt::install(Exit::Interrupted.code()).map_err(CommandError::Signals)
 }
 
 /// Runs a target once.

@@ -8,7 +8,10 @@ use std::{io, sync::Arc, time::Duration};
 
 use bisect_core::search::{Noise, Outcome, Verdict};
 
-use super::{bisect, command_error::CommandError, command_status::CommandStatus, options::CargoCommand, resume};
+use super::{
+    bisect, command_error::CommandError, command_status::CommandStatus, install_interrupt, options::CargoCommand,
+    resume,
+};
 use crate::{
     cargo::Subcommand,
     lab::{Lab, Searched},
@@ -42,7 +45,7 @@ struct Victim {
 /// If the command line is wrong, if the tests cannot be built, or if there is no victim.
 pub(super) fn run(name: Option<&str>, command: CargoCommand) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
-    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
+    let interrupt = install_interrupt()?;
     let args = &command.search;
     let options = ProjectOptions {
         subcommand: Subcommand::Test,

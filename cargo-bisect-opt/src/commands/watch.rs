@@ -5,7 +5,7 @@ use std::{env, ffi::OsString, path::PathBuf, process::Command, time::Duration};
 use clap::{Args, FromArgMatches, ValueEnum};
 
 use super::{
-    CommandError, bisect_at_once,
+    CommandError, bisect_at_once, install_interrupt,
     options::{CargoWords, PassedOn, ShowArgs},
     search_options::SearchArgs,
     values::duration,
@@ -99,12 +99,12 @@ pub(super) fn run(command: &WatchCommand) -> Result<Exit, CommandError> {
     let args = command.search_args();
     let axis = Box::new(axis);
     let (status, line) = if let Some(subcommand) = command.what.subcommand() {
-        let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
+        let interrupt = install_interrupt()?;
         let target = project::prepare_for(command.project_options(subcommand, &args), axis, &interrupt)?;
         search(command, &args, target, &interrupt)?
     } else {
         let target = CommandTarget::new(command.command_options(&args)?, axis)?;
-        let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
+        let interrupt = install_interrupt()?;
         search(command, &args, target, &interrupt)?
     };
     match (&command.debugger, line) {

@@ -1,5 +1,6 @@
 //! Ctrl-C, SIGTERM and SIGHUP as a flag, which loops check and which wakes waiting threads.
 
+mod last_end;
 #[cfg(unix)]
 mod signals;
 
@@ -13,7 +14,7 @@ use std::{
 
 /// A flag that the user wants to stop. All clones share it.
 ///
-/// The first Ctrl-C asks for an orderly end; the second one asks to end at once.
+/// The first Ctrl-C asks for an orderly end; the second one asks to end at once, and ends the process in any case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt(Arc<InterruptState>);
 
@@ -30,17 +31,25 @@ struct Wakers {
 }
 
 impl Interrupt {
-    /// Installs signal handlers, and returns the flag that they raise.
+    /// Installs signal handlers, and returns the flag that they raise. After the second request, the process ends with
+    /// this status even if its threads hang.
     ///
     /// # Errors
     /// If handlers cannot be installed.
-    pub(crate) fn install() -> io::Result<Self> {
+    pub(crate) fn install(status: u8) -> io::Result<Self> {
         let interrupt = Self::default();
         let flag = interrupt.clone();
+        let request = move || {
+            // A waker that hangs must not be in the way.
+            if flag.requested() {
+                last_end::end_soon(status);
+            }
+            flag.raise();
+        };
         #[cfg(unix)]
-        signals::handle(move || flag.raise())?;
+        signals::handle(request)?;
         #[cfg(windows)]
-        ctrlc::set_handler(move || flag.raise()).map_err(io::Error::other)?;
+        ctrlc::set_handler(request).map_err(io::Error::other)?;
         Ok(interrupt)
     }
 

@@ -160,6 +160,12 @@ pub(crate) fn pause_all() {
     unix::signal_all(rustix::process::Signal::STOP);
 }
 
+/// Kills all running processes that lead their groups, unless another thread hangs while it starts one.
+#[cfg(unix)]
+pub(crate) fn kill_all() {
+    unix::kill_all();
+}
+
 /// Continues the processes that [`pause_all`] has stopped.
 #[cfg(unix)]
 pub(crate) fn resume_all() {

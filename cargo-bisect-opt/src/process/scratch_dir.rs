@@ -3,15 +3,34 @@
 //! So each process starts with an empty directory, its files are deleted with the run, and no other run sees them.
 
 use std::{
+    collections::BTreeSet,
     env, io, mem,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use super::{owned_dir::OwnedDir, remove_tree::remove_tree};
 
 /// The variables with the path of the directory for temporary files.
 const VARIABLES: &[&str] = if cfg!(windows) { &["TMPDIR", "TMP", "TEMP"] } else { &["TMPDIR"] };
+
+/// The outermost directories that exist.
+static OUTERMOST: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn outermost() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    // The set is consistent even if a thread panicked.
+    OUTERMOST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Deletes all directories of this process, which is about to end. One that cannot be deleted stays for the next search.
+pub(crate) fn delete_all() {
+    for path in outermost().iter() {
+        let _ = remove_tree(path);
+    }
+}
 
 /// A directory for temporary files, which is deleted when this is dropped.
 #[derive(Debug)]
@@ -31,7 +50,15 @@ impl ScratchDir {
     pub(crate) fn new() -> io::Result<Self> {
         // The path is absolute, since runs have other working directories. The name is short, since the path of a
         // socket in it is limited to about a hundred bytes.
-        let parent = std::path::absolute(env::temp_dir())?;
+        Self::below(&env::temp_dir())
+    }
+
+    /// Makes one below this directory, for this user only.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn below(parent: &Path) -> io::Result<Self> {
+        let parent = std::path::absolute(parent)?;
         let owned = OwnedDir::new_in(&parent, "bo-").map_err(|error| {
             io::Error::new(
                 error.kind(),
@@ -41,6 +68,7 @@ impl ScratchDir {
                 ),
             )
         })?;
+        outermost().insert(owned.path().to_owned());
         Ok(Self { path: owned.path().to_owned(), owned: Some(owned), inner: AtomicUsize::new(0) })
     }
 
@@ -70,6 +98,7 @@ impl ScratchDir {
     /// See [`remove_tree`].
     pub(crate) fn delete(mut self) -> io::Result<()> {
         let path = mem::take(&mut self.path);
+        outermost().remove(&path);
         self.owned.take().map_or_else(|| remove_tree(&path), OwnedDir::delete)
     }
 }
@@ -80,6 +109,7 @@ impl Drop for ScratchDir {
             // The outer directory's deletion removes remaining files.
             let _ = remove_tree(&self.path);
         }
+        outermost().remove(&self.path);
     }
 }
 

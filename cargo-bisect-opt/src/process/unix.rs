@@ -18,6 +18,7 @@ mod leaders;
 mod session;
 
 use std::{
+    collections::BTreeSet,
     io::{self, PipeReader, Read, Write},
     os::fd::{AsFd, OwnedFd},
     process::{Child, Command},
@@ -95,7 +96,18 @@ impl ProcessTree {
 
 /// Sends a signal to the groups of all processes that are not yet reaped.
 pub(super) fn signal_all(signal: Signal) {
-    for &leader in leaders::lock().iter() {
+    signal_each(&leaders::lock(), signal);
+}
+
+/// Kills the groups of all processes that are not yet reaped. Does nothing while another thread starts or reaps one.
+pub(super) fn kill_all() {
+    if let Some(leaders) = leaders::try_lock() {
+        signal_each(&leaders, Signal::KILL);
+    }
+}
+
+fn signal_each(leaders: &BTreeSet<i32>, signal: Signal) {
+    for &leader in leaders {
         // The guard must be able to act at any time.
         if let Some(group) = Pid::from_raw(leader).filter(|&group| !guard::is_guard(group)) {
             // An empty group is no error.

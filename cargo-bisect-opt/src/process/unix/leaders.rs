@@ -6,7 +6,7 @@ use std::{
     collections::BTreeSet,
     io,
     process::{Child, Command, ExitStatus},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
     thread,
 };
 
@@ -19,6 +19,15 @@ static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 pub(super) fn lock() -> MutexGuard<'static, BTreeSet<i32>> {
     // The set is consistent even if a thread panicked.
     LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Locks them like [`lock`], unless another thread has the lock.
+pub(super) fn try_lock() -> Option<MutexGuard<'static, BTreeSet<i32>>> {
+    match LEADERS.try_lock() {
+        Ok(leaders) => Some(leaders),
+        Err(TryLockError::Poisoned(leaders)) => Some(leaders.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
