@@ -51,6 +51,7 @@ mod launcher;
 mod list;
 mod listeners;
 mod live_lines;
+mod machine_faults;
 mod messages;
 mod nextest;
 mod occurrences;

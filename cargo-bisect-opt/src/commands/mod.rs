@@ -58,7 +58,7 @@ use crate::{
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
     output::{events::Event, exit_status::Exit, noise, terminal, toggle_list, verdict_status::VerdictStatus},
-    process::{self, interrupt::Interrupt},
+    process::{self, interrupt::Interrupt, machine_fault::patiently},
     run::{error::RunError, in_flight::InFlight, seed::Seed},
     targets::{
         command::{CommandOptions, CommandTarget},
@@ -218,7 +218,7 @@ fn program(
 }
 
 fn install_interrupt() -> Result<Interrupt, CommandError> {
-    Interrupt::install(Exit::Interrupted.code()).map_err(CommandError::Signals)
+    patiently(|| Interrupt::install(Exit::Interrupted.code())).map_err(CommandError::Signals)
 }
 
 /// Runs a target once.

@@ -138,6 +138,16 @@ impl Journal {
         Ok(Self(RefCell::new(State { file: Some(file), earlier: earlier.into(), ..State::default() })))
     }
 
+    /// Returns true if the ends of runs are recorded.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.0.borrow().file.is_some()
+    }
+
+    /// Records nothing more: the file was deleted. Returns true if one was written.
+    pub(crate) fn lose(&self) -> bool {
+        self.0.borrow_mut().file.take().is_some()
+    }
+
     /// Returns the time that the command has taken. A continued command goes on from the time of its recorded runs.
     pub(crate) fn elapsed(&self) -> Duration {
         self.0.borrow().clock.elapsed()

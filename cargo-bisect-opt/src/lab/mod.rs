@@ -302,6 +302,8 @@ impl Lab<'_> {
 
     /// Returns the specification of the run with this number, executed once.
     fn spec(&self, number: usize, trial: Trial, choice: Choice, slot: usize) -> RunSpec {
+        // If this fails, the run makes what it needs, or fails.
+        let _ = self.run_dir.restore();
         RunSpec {
             number,
             trial,
@@ -375,7 +377,13 @@ impl Lab<'_> {
     /// If no listener is left.
     pub(crate) fn emit(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.next_steps.learn(event);
-        self.listeners.emit(event)
+        self.listeners.emit(event)?;
+        let Some(mut note) = self.run_dir.take_note() else { return Ok(()) };
+        if self.journal.lose() {
+            self.next_steps.lose_journal();
+            note += ", and --resume cannot continue this search";
+        }
+        self.listeners.emit(&Event::OutputLost(&note))
     }
 }
 

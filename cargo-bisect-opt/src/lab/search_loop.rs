@@ -14,6 +14,7 @@ use super::{
 use crate::{
     output::{
         conclusion::{Conclusion, TargetFacts, conclude},
+        conclusion_kind::ConclusionKind,
         exit_status::Exit,
     },
     run::{
@@ -49,8 +50,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 Conclusion { status: Exit::Interrupted, kind: None, words }
             }
             Err(error) => {
-                let words = format!("the target cannot be used: {error}");
-                Conclusion { status: Exit::Unusable, kind: None, words }
+                let (kind, words) = match error.machine_fault() {
+                    Some(fault) => (Some(ConclusionKind::Machine), error.of_machine(fault)),
+                    None => (None, format!("the target cannot be used: {error}")),
+                };
+                Conclusion { status: Exit::Unusable, kind, words }
             }
         })
     }

@@ -8,10 +8,10 @@ use std::{
     path::PathBuf,
     rc::Rc,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         mpsc::{Receiver, Sender, channel},
     },
-    thread::Scope,
+    thread::{self, Scope},
     time::{Duration, Instant},
 };
 
@@ -24,6 +24,7 @@ use super::{
 use crate::{
     process::{
         interrupt::{Interrupt, Registration},
+        machine_fault::{MachineFault, patiently, pause_before_run},
         remove_tree::remove_tree,
         scratch_dir::ScratchDir,
         slots::Slots,
@@ -44,11 +45,13 @@ pub(super) struct Workers<'scope, 'env, R: Runner> {
     /// The runs in flight, by slot.
     running: Vec<Option<Running<R::Brief>>>,
     journal: Rc<Journal>,
-    /// The directory for temporary files of all runs.
-    scratch: Arc<io::Result<ScratchDir>>,
+    /// The directory for temporary files of all runs, once the first one has made it.
+    scratch: Arc<Mutex<Option<ScratchDir>>>,
     /// The directories of runs that could not be deleted.
     left: Vec<PathBuf>,
     notes: Vec<String>,
+    /// True once a run was made again after a fault of the machine.
+    has_repeated: bool,
     in_flight: InFlight,
     sender: Sender<Message<R::Shown>>,
     messages: Receiver<Message<R::Shown>>,
@@ -77,6 +80,15 @@ struct Ended<S> {
     result: Result<S, RunError>,
     /// Its directory for temporary files, if that could not be deleted.
     left: Option<(PathBuf, io::Error)>,
+    /// The fault of the machine after which it was made again.
+    repeated: Option<RunError>,
+}
+
+impl<S> From<RunError> for Ended<S> {
+    /// Returns the end of a run that was not made.
+    fn from(error: RunError) -> Self {
+        Self { result: Err(error), left: None, repeated: None }
+    }
 }
 
 /// The next event for the loop.
@@ -112,7 +124,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         let registration = interrupt.on_request(move || drop(waker.send(Message::Interrupt)));
         let running = std::iter::repeat_with(|| None).take(slots).collect();
         let slots = Arc::new(Slots::inherited());
-        let scratch = Arc::new(ScratchDir::new());
+        let scratch = Arc::new(Mutex::new(None));
         let (left, notes) = (Vec::new(), Vec::new());
         let in_flight = in_flight.clone();
         Self {
@@ -124,6 +136,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
             scratch,
             left,
             notes,
+            has_repeated: false,
             in_flight,
             sender,
             messages,
@@ -160,7 +173,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
             Running { spec: spec.clone(), started, interrupt: interrupt.clone(), recorded, is_abandoned: false };
         self.running[slot] = Some(running);
         if !is_recorded {
-            self.make(spec, brief, interrupt);
+            self.make(&spec, &brief, &interrupt);
         }
         if !self.journal.has_earlier() {
             self.make_recorded();
@@ -175,22 +188,28 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         };
         let recorded: Vec<_> = self.running.iter_mut().flatten().filter_map(recorded).collect();
         for (spec, brief, interrupt) in recorded {
-            self.make(spec, brief, interrupt);
+            self.make(&spec, &brief, &interrupt);
         }
     }
 
     /// Makes a run in a thread of its own.
-    fn make(&self, spec: Arc<RunSpec>, brief: Arc<R::Brief>, interrupt: Interrupt) {
+    fn make(&self, spec: &Arc<RunSpec>, brief: &Arc<R::Brief>, interrupt: &Interrupt) {
         let slot = spec.slot;
-        let (runner, sender) = (self.runner.clone(), self.sender.clone());
-        let (slots, scratch) = (self.slots.clone(), self.scratch.clone());
-        let seat = self.in_flight.begin(slot, spec.number);
-        self.scope.spawn(move || {
-            let mut on_drop = SendOnDrop { sender, slot, ended: None };
-            // The entry ends before the loop learns of the end, which may use the slot again.
-            let seat = seat;
-            on_drop.ended = Some(make(&*runner, &spec, &brief, (&slots, &scratch, &interrupt, &seat)));
+        let begun = patiently(|| {
+            let (runner, sender, spec) = (self.runner.clone(), self.sender.clone(), spec.clone());
+            let (slots, scratch) = (self.slots.clone(), self.scratch.clone());
+            let (brief, interrupt) = (brief.clone(), interrupt.clone());
+            let seat = self.in_flight.begin(slot, spec.number);
+            thread::Builder::new().spawn_scoped(self.scope, move || {
+                let mut on_drop = SendOnDrop { sender, slot, ended: None };
+                // The entry ends before the loop learns of the end, which may use the slot again.
+                let seat = seat;
+                on_drop.ended = Some(make(&*runner, &spec, &brief, (&slots, &scratch, &interrupt, &seat)));
+            })
         });
+        if let Err(error) = begun {
+            drop(SendOnDrop { sender: self.sender.clone(), slot, ended: Some(RunError::Io(error).into()) });
+        }
     }
 
     /// Asks the runs of these trials to end, and returns the number of runs. Their files are deleted when they have
@@ -265,7 +284,11 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
             }
             Message::Over(slot, ended) => {
                 let Running { spec, started, is_abandoned, .. } = self.running[slot].take().expect("a run was there");
-                let Ended { result, left } = ended.expect("no run panics");
+                let Ended { result, left, repeated } = ended.expect("no run panics");
+                if let Some(error) = repeated.filter(|_| !self.has_repeated) {
+                    self.has_repeated = true;
+                    self.notes.push(format!("this machine kept a run from being made, so it was made again: {error}"));
+                }
                 if let Some((path, error)) = left {
                     if self.left.is_empty() {
                         self.notes.push(format!(
@@ -332,24 +355,60 @@ pub(super) fn delete_files(spec: &RunSpec) {
     }
 }
 
-/// Makes a run. Called by the thread of the run.
-fn make<R: Runner>(
+/// The means that a run gets beside its specification.
+type Means<'a> = (&'a Slots, &'a Mutex<Option<ScratchDir>>, &'a Interrupt, &'a Seat);
+
+/// Makes a run, and once more after a fault of the machine. Called by the thread of the run.
+fn make<R: Runner>(runner: &R, spec: &RunSpec, brief: &R::Brief, means: Means<'_>) -> Ended<R::Shown> {
+    let (_, outer, interrupt, _) = means;
+    let Ended { result, left, .. } = make_once(runner, spec, brief, means, scratch_for_run(outer));
+    let (error, fault) = match result {
+        Err(error) => match error.machine_fault() {
+            Some(fault) => (error, fault),
+            None => return Ended { result: Err(error), left, repeated: None },
+        },
+        result => return Ended { result, left, repeated: None },
+    };
+    let scratch = if fault == MachineFault::Space {
+        scratch_in_run_dir(spec).or_else(|_| scratch_for_run(outer))
+    } else {
+        pause_before_run(interrupt);
+        scratch_for_run(outer)
+    };
+    let again = make_once(runner, spec, brief, means, scratch);
+    Ended { left: again.left.or(left), repeated: Some(error), result: again.result }
+}
+
+/// Returns a directory for the temporary files of one run. If that of all runs cannot be made, the next attempt makes it.
+fn scratch_for_run(outer: &Mutex<Option<ScratchDir>>) -> io::Result<ScratchDir> {
+    // It is valid whatever its owner did.
+    let mut outer = outer.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*outer {
+        Some(outer) => outer.inner(),
+        None => outer.insert(ScratchDir::new()?).inner(),
+    }
+}
+
+/// Returns a directory for the temporary files of one run in the run directory, which may be on another disk.
+fn scratch_in_run_dir(spec: &RunSpec) -> io::Result<ScratchDir> {
+    let runs = spec.log.parent().ok_or(io::ErrorKind::NotFound)?;
+    ScratchDir::below(runs)
+}
+
+fn make_once<R: Runner>(
     runner: &R,
     spec: &RunSpec,
     brief: &R::Brief,
-    (slots, scratch, interrupt, seat): (&Slots, &io::Result<ScratchDir>, &Interrupt, &Seat),
+    (slots, _, interrupt, seat): Means<'_>,
+    scratch: io::Result<ScratchDir>,
 ) -> Ended<R::Shown> {
     let scratch = match scratch {
-        Ok(outer) => outer.inner(),
-        Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
-    };
-    let scratch = match scratch {
         Ok(scratch) => scratch,
-        Err(error) => return Ended { result: Err(error.into()), left: None },
+        Err(error) => return RunError::Io(error).into(),
     };
     let result = runner.run(spec, brief, &Surroundings { slots, scratch: &scratch, interrupt, seat });
     let path = scratch.path().to_owned();
-    Ended { result, left: scratch.delete().err().map(|error| (path, error)) }
+    Ended { result, left: scratch.delete().err().map(|error| (path, error)), repeated: None }
 }
 
 /// A guard that sends the end of a run, even if its thread panics.

@@ -10,6 +10,8 @@ pub(crate) enum ConclusionKind {
     Flaky,
     /// The outcomes follow a rule without the changes of the run: a repeated sequence, or the changes of the run before.
     CarryOver,
+    /// The machine keeps runs from being made: the target is not to blame.
+    Machine,
 }
 
 impl ConclusionKind {
@@ -18,6 +20,7 @@ impl ConclusionKind {
         match self {
             Self::Flaky => "flaky",
             Self::CarryOver => "carry-over",
+            Self::Machine => "machine",
         }
     }
 

@@ -79,13 +79,13 @@ impl LiveDisplay {
         let lines = Arc::new(SharedLines { bar, screen, in_flight: in_flight.clone(), state: Mutex::new(state) });
         let (stop, stopped) = mpsc::channel::<()>();
         let drawn = lines.clone();
-        let ticker = thread::spawn(move || {
+        let ticker = thread::Builder::new().name("live".into()).spawn(move || {
             while stopped.recv_timeout(TICK) == Err(mpsc::RecvTimeoutError::Timeout) {
                 drawn.draw();
             }
         });
         stderr::line().set_live_lines(Some(lines.clone()));
-        Self { lines, stop: Some(stop), ticker: Some(ticker) }
+        Self { lines, stop: Some(stop), ticker: ticker.ok() }
     }
 
     /// Handles an event and prints its lines, `text`. A run that begins is described by `label`.

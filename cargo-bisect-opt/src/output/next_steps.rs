@@ -1,6 +1,7 @@
 //! Command lines to run after a search.
 
 use super::{
+    conclusion_kind::ConclusionKind,
     events::{End, Event, Found},
     exit_status::Exit,
 };
@@ -113,7 +114,8 @@ impl NextSteps {
     /// Returns the command line that continues a search with this end: with a higher limit, if it was stopped at one.
     pub(crate) fn continuation(&self, end: &End) -> Option<String> {
         match end.status {
-            Exit::Interrupted => Some(line(&self.resumed(self.words.clone()))),
+            Exit::Interrupted => Some(self.to_resume()),
+            Exit::Unusable if end.kind == Some(ConclusionKind::Machine) => Some(self.to_resume()),
             Exit::Limit => {
                 let (words, limit) = self.with_higher_limit(end)?;
                 // The runs of a search with other limits may be others.
@@ -121,6 +123,16 @@ impl NextSteps {
             }
             _ => None,
         }
+    }
+
+    /// Returns the command line that continues the search where it is.
+    pub(crate) fn to_resume(&self) -> String {
+        line(&self.resumed(self.words.clone()))
+    }
+
+    /// Records that the search cannot be continued later.
+    pub(crate) fn lose_journal(&mut self) {
+        self.can_resume = false;
     }
 
     /// Returns these words with `--resume`, if the subcommand has it.

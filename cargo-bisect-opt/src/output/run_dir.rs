@@ -21,6 +21,7 @@
 //! directory that the next search accepts.
 
 use std::{
+    cell::RefCell,
     fs::{File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -32,7 +33,7 @@ use super::{
     json_lines,
     run_dir_lock::{LOCK, pauses, take_lock},
 };
-use crate::process::own_file;
+use crate::process::{machine_fault::patiently, own_file};
 
 /// The version of the layout and of the formats of the files.
 const FORMAT: u32 = 1;
@@ -52,9 +53,17 @@ const UNFINISHED: &str = ".result-";
 #[derive(Debug)]
 pub(crate) struct RunDir {
     path: PathBuf,
+    open: RefCell<OpenFiles>,
+    /// A note for the user, once the directory was made again.
+    note: RefCell<Option<String>>,
+}
+
+/// The files that are open while a search runs.
+#[derive(Debug)]
+struct OpenFiles {
     trials: fs_err::File,
     /// The file that holds the lock until it is closed.
-    _lock: File,
+    lock: File,
 }
 
 /// A reason why a directory cannot be used.
@@ -143,11 +152,37 @@ impl RunDir {
             write_whole(&path, MARK, &mark_text()?)?;
         }
         empty(&path)?;
-        fs_err::create_dir_all(path.join(RUNS))?;
-        fs_err::create_dir_all(path.join(REPORTS))?;
-        own_file::write(&path.join(".gitignore"), "*\n")?;
-        let trials = own_file::append(&path.join(TRIALS))?;
-        Ok(Self { path, trials, _lock: lock })
+        let trials = make_content(&path)?;
+        Ok(Self::with(path, trials, lock))
+    }
+
+    fn with(path: PathBuf, trials: fs_err::File, lock: File) -> Self {
+        Self { path, open: RefCell::new(OpenFiles { trials, lock }), note: RefCell::new(None) }
+    }
+
+    /// Makes the directory again if it was deleted while the search runs.
+    ///
+    /// # Errors
+    /// If it cannot be made, or if another search uses it now.
+    pub(crate) fn restore(&self) -> Result<(), RunDirError> {
+        if is_at(&self.open.borrow().lock, &self.path.join(LOCK)) {
+            return Ok(());
+        }
+        // A run may have made its own files again, so the directory need not be empty.
+        fs_err::create_dir_all(&self.path)?;
+        let lock = lock(&self.path)?;
+        write_whole(&self.path, MARK, &mark_text()?)?;
+        let trials = make_content(&self.path)?;
+        *self.open.borrow_mut() = OpenFiles { trials, lock };
+        let lost = "was made again: the logs, reports and trials of earlier runs are lost";
+        let note = format!("`{}` was deleted while the search runs, and {lost}", self.path.display());
+        *self.note.borrow_mut() = Some(note);
+        Ok(())
+    }
+
+    /// Takes the note for the user that the directory was made again.
+    pub(crate) fn take_note(&self) -> Option<String> {
+        self.note.take()
     }
 
     /// Opens the directory of an interrupted search at `path`, to continue it. Nothing in it is changed.
@@ -162,7 +197,7 @@ impl RunDir {
         check_mark(&path)?;
         let lock = lock(&path)?;
         let trials = own_file::append(&path.join(TRIALS))?;
-        Ok(Self { path, trials, _lock: lock })
+        Ok(Self::with(path, trials, lock))
     }
 
     /// Empties the list of trials: a search that is continued lists all of them again.
@@ -170,7 +205,7 @@ impl RunDir {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn empty_trials(&self) -> io::Result<()> {
-        self.trials.set_len(0)
+        self.open.borrow().trials.set_len(0)
     }
 
     /// Returns the path of the journal.
@@ -260,11 +295,15 @@ impl RunDir {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn append_trial(&self, trial: &impl Serialize) -> io::Result<()> {
-        let before = self.trials.metadata()?.len();
-        json_lines::add(&self.trials, trial).inspect_err(|_| {
-            // On a full disk, the beginning of the line may have been written. If it cannot be removed, it stays: that
-            // does less harm.
-            let _ = self.trials.set_len(before);
+        self.restore().map_err(io::Error::other)?;
+        let trials = &self.open.borrow().trials;
+        let before = trials.metadata()?.len();
+        patiently(|| {
+            json_lines::add(trials, trial).inspect_err(|_| {
+                // On a full disk, the beginning of the line may have been written. If it cannot be removed, it stays:
+                // that does less harm.
+                let _ = trials.set_len(before);
+            })
         })
     }
 
@@ -273,10 +312,35 @@ impl RunDir {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write_result(&self, result: &impl Serialize) -> io::Result<()> {
+        self.restore().map_err(io::Error::other)?;
         let mut text = serde_json::to_vec_pretty(result)?;
         text.push(b'\n');
         write_whole(&self.path, RESULT, &text)
     }
+}
+
+/// Returns true if this path still names an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let Ok(there) = fs_err::symlink_metadata(path) else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        file.metadata().is_ok_and(|open| (open.dev(), open.ino()) == (there.dev(), there.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        // An open file cannot be replaced there.
+        let _ = file;
+        there.is_file()
+    }
+}
+
+/// Makes the directories and files with which a search begins. Returns the list of trials.
+fn make_content(path: &Path) -> io::Result<fs_err::File> {
+    fs_err::create_dir_all(path.join(RUNS))?;
+    fs_err::create_dir_all(path.join(REPORTS))?;
+    own_file::write(&path.join(".gitignore"), "*\n")?;
+    own_file::append(&path.join(TRIALS))
 }
 
 /// Reads a file of the run directory `path`; `None` if it does not exist.
@@ -294,6 +358,10 @@ fn read_file(path: &Path, name: &str) -> Result<Option<Vec<u8>>, RunDirError> {
 
 /// Writes a file under another name and renames it.
 fn write_whole(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+    patiently(|| write_whole_once(dir, name, text))
+}
+
+fn write_whole_once(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(UNFINISHED);
     #[cfg(unix)]

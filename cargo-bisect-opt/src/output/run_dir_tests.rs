@@ -205,3 +205,54 @@ fn the_result_is_as_open_as_the_other_files() {
     let mode = |name| fs::metadata(path.join(name)).unwrap().permissions().mode();
     assert_eq!(mode(RESULT), mode(TRIALS));
 }
+
+#[test]
+fn a_directory_that_is_deleted_during_the_search_is_made_again() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("out");
+    let run_dir = RunDir::create(&path).unwrap();
+    run_dir.append_trial(&1).unwrap();
+    run_dir.restore().unwrap();
+    assert_eq!(run_dir.take_note(), None, "it was there");
+    for part in [&path, &path.join(LOCK)] {
+        if part.is_dir() {
+            fs::remove_dir_all(part).unwrap();
+        } else {
+            fs::remove_file(part).unwrap();
+        }
+        // A run has made its files meanwhile.
+        fs::create_dir_all(path.join(REPORTS)).unwrap();
+        fs::write(run_dir.report_file(7), "").unwrap();
+        run_dir.append_trial(&2).unwrap();
+        let note = run_dir.take_note().unwrap();
+        assert!(
+            note.contains("out` was deleted while the search runs, and was made again: the logs, reports"),
+            "{note}"
+        );
+        let error = RunDir::create(&path).unwrap_err();
+        assert!(matches!(error, RunDirError::InUse { .. }), "{error}");
+    }
+    run_dir.write_result(&3).unwrap();
+    drop(run_dir);
+    assert_eq!(RunDir::read_trials::<u32>(&path).unwrap(), [2, 2]);
+    // The next search accepts it.
+    RunDir::create(&path).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn planted_links_and_pipes_are_not_used() {
+    let place = tempfile::tempdir().unwrap();
+    let (path, precious) = (place.path().join("out"), place.path().join("precious"));
+    fs::write(&precious, "mine").unwrap();
+    drop(RunDir::create(&path).unwrap());
+    for name in [LOCK, TRIALS, JOURNAL, ".gitignore"] {
+        let _ = fs::remove_file(path.join(name));
+        std::os::unix::fs::symlink(&precious, path.join(name)).unwrap();
+        drop(RunDir::create(&path).unwrap());
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "mine", "{name}");
+        let _ = fs::remove_file(path.join(name));
+        assert!(std::process::Command::new("mkfifo").arg(path.join(name)).status().unwrap().success());
+        drop(RunDir::create(&path).unwrap());
+    }
+}

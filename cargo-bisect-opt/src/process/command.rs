@@ -2,12 +2,17 @@
 //!
 //! The output of a short command is read at its end.
 
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::{
     io::{self, BufReader},
-    process::{ChildStderr, Command, ExitStatus, Output, Stdio},
+    process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio},
 };
 
-use super::SpawnError;
+#[cfg(unix)]
+use super::unix::pipes;
+
+use super::{SpawnError, machine_fault::patiently};
 
 /// Runs a short command without input, and returns its output and its status.
 ///
@@ -23,7 +28,27 @@ pub(crate) fn output_of(command: Command) -> Result<Output, SpawnError> {
 /// If it cannot be started.
 pub(crate) fn output_with(mut command: Command, input: impl Into<Stdio>) -> Result<Output, SpawnError> {
     let failed = SpawnError::of(&command);
-    command.stdin(input).output().map_err(failed)
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+    patiently(|| command.spawn()).and_then(output_of_child).map_err(failed)
+}
+
+/// Reads the output of a child to its end. `Child::wait_with_output` panics if a pipe cannot be read.
+#[cfg(unix)]
+fn output_of_child(mut child: Child) -> io::Result<Output> {
+    let pipes = child.stdout.take().map(OwnedFd::from).into_iter().chain(child.stderr.take().map(OwnedFd::from));
+    let read = pipes::read_all(pipes.collect());
+    if read.is_err() {
+        // It may wait for a reader.
+        let _ = child.kill();
+    }
+    let status = child.wait()?;
+    let [stdout, stderr] = read?.try_into().map_err(|_| io::Error::other("an output is missing"))?;
+    Ok(Output { status, stdout, stderr })
+}
+
+#[cfg(not(unix))]
+fn output_of_child(child: Child) -> io::Result<Output> {
+    child.wait_with_output()
 }
 
 /// Runs a command in the place of this process: the child gets its standard streams, and stays in its process group.
@@ -43,8 +68,10 @@ pub(crate) fn take_over_except_stderr(
     read: impl FnOnce(BufReader<ChildStderr>) -> io::Result<()>,
 ) -> io::Result<ExitStatus> {
     let mut child = command.stderr(Stdio::piped()).spawn()?;
-    read(BufReader::new(child.stderr.take().expect("it is piped")))?;
-    child.wait()
+    let read = child.stderr.take().map_or(Ok(()), |stderr| read(BufReader::new(stderr)));
+    // Without a reader, the child ends when it writes the next time.
+    let status = child.wait()?;
+    read.map(|()| status)
 }
 
 #[cfg(all(test, unix))]
@@ -64,6 +91,13 @@ mod tests {
         let output = output_of(shell("cat; echo out; echo err >&2; exit 7")).unwrap();
         assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"out\n"[..], &b"err\n"[..]));
         assert_eq!(output.status.code(), Some(7));
+    }
+
+    #[test]
+    fn outputs_that_are_longer_than_a_pipe_are_read_together() {
+        let script = "for i in 1 2 3; do head -c 200000 /dev/zero >&2; head -c 200000 /dev/zero; done";
+        let output = output_of(shell(script)).unwrap();
+        assert_eq!((output.stdout.len(), output.stderr.len()), (600_000, 600_000));
     }
 
     #[test]

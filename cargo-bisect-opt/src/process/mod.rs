@@ -11,6 +11,7 @@ mod crash;
 pub(crate) mod debugger;
 pub(crate) mod interrupt;
 pub(crate) mod launcher;
+pub(crate) mod machine_fault;
 pub(crate) mod mirror;
 pub(crate) mod own_file;
 pub(crate) mod owned_dir;
@@ -37,6 +38,7 @@ use capture::Capture;
 pub(crate) use command::{output_of, output_with, take_over, take_over_except_stderr};
 pub(crate) use crash::Crash;
 use interrupt::Interrupt;
+use machine_fault::patiently;
 pub(crate) use plain_text::plain_text;
 pub(crate) use spawn_error::SpawnError;
 #[cfg(unix)]
@@ -146,8 +148,11 @@ fn follow(
     interrupt: &Interrupt,
     capture: &mut Capture<'_>,
 ) -> io::Result<(Ending, Duration)> {
-    let (reader, writer) = io::pipe()?;
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(stderr.unwrap_or_else(|| writer.into()));
+    let (reader, writer) = patiently(io::pipe)?;
+    command
+        .stdin(Stdio::null())
+        .stdout(patiently(|| writer.try_clone())?)
+        .stderr(stderr.unwrap_or_else(|| writer.into()));
     let started = Instant::now();
     // Spawning drops the command, and with it our writing ends of the pipe; else the pipe would never be at its end.
     let tree = ProcessTree::spawn(command)?;

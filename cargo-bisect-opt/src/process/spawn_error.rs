@@ -7,6 +7,8 @@ use std::{
     process::Command,
 };
 
+use super::machine_fault::MachineFault;
+
 /// A reason why a process could not be run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SpawnError {
@@ -43,6 +45,14 @@ pub(crate) enum SpawnError {
 }
 
 impl SpawnError {
+    /// Returns the fault of the machine that is the cause, if one is.
+    pub(crate) fn machine_fault(&self) -> Option<MachineFault> {
+        match self {
+            Self::Other { source, .. } => MachineFault::of(source),
+            Self::NotFound { .. } | Self::Permission { .. } => None,
+        }
+    }
+
     /// Returns a function that explains an error of running `command`.
     pub(super) fn of(command: &Command) -> impl FnOnce(io::Error) -> Self + use<> {
         let program = PathBuf::from(command.get_program());
@@ -98,6 +108,9 @@ fn advice_if_denied(program: &Path) -> &'static str {
 fn advice_if_other(error: &io::Error) -> String {
     /// `ENOEXEC`, for which the standard library has no kind; the same number on every Unix.
     const NO_EXECUTABLE: Option<i32> = Some(8);
+    if let Some(fault) = MachineFault::of(error) {
+        return fault.advice().to_owned();
+    }
     match error.kind() {
         ErrorKind::ExecutableFileBusy => {
             "it is still being written: wait for the build, or the program that has it open, to end"

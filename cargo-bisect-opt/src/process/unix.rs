@@ -15,6 +15,7 @@ mod family;
 mod family;
 pub(crate) mod guard;
 mod leaders;
+pub(crate) mod pipes;
 mod session;
 
 use std::{

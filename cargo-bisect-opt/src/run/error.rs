@@ -1,6 +1,6 @@
 //! The errors that keep a run from being made.
 
-use crate::process::SpawnError;
+use crate::process::{SpawnError, machine_fault::MachineFault};
 
 /// A reason why a run could not be made at all.
 #[derive(Debug, thiserror::Error)]
@@ -20,4 +20,25 @@ pub(crate) enum RunError {
     /// The target runs but cannot be searched; the text says what to do.
     #[error("{0}")]
     Unusable(String),
+}
+
+impl RunError {
+    /// Returns the fault of the machine that is the cause, if one is.
+    pub(crate) fn machine_fault(&self) -> Option<MachineFault> {
+        match self {
+            Self::Spawn(error) => error.machine_fault(),
+            Self::Io(error) => MachineFault::of(error),
+            Self::Interrupted | Self::Limit | Self::Unusable(_) => None,
+        }
+    }
+
+    /// Returns the conclusion of a search that this fault has ended.
+    pub(crate) fn of_machine(&self, fault: MachineFault) -> String {
+        let advice = match self {
+            // Its text has the advice.
+            Self::Spawn(_) => String::new(),
+            _ => format!("; {}", fault.advice()),
+        };
+        format!("this machine, not the target, keeps runs from being made: {self}{advice}")
+    }
 }

@@ -1,6 +1,11 @@
 //! The specification of a run, and the means that separate it from other runs.
 
-use std::{fmt, io, path::PathBuf, process::Command};
+use std::{
+    borrow::Cow,
+    fmt, io,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use bisect_core::{
     ChangeId, Matcher, Pattern,
@@ -8,7 +13,9 @@ use bisect_core::{
 };
 
 use super::{in_flight::Seat, repetition::Repetition};
-use crate::process::{interrupt::Interrupt, own_file, scratch_dir::ScratchDir, slots::Slots};
+use crate::process::{
+    interrupt::Interrupt, machine_fault::MachineFault, own_file, scratch_dir::ScratchDir, slots::Slots,
+};
 
 /// The specification of a run. The lab makes it once; it is shared down to the process that is started.
 #[derive(Clone, Debug)]
@@ -32,16 +39,25 @@ pub(crate) struct RunSpec {
 }
 
 impl RunSpec {
-    /// Creates empty files for the reports and the log. Returns an error if there is no log, which a run does not need.
-    /// Makes their directories again if they were deleted.
+    /// Creates empty files for the reports and the log. Makes their directories again if they were deleted. If the
+    /// reports cannot be in the run directory, they are in `scratch`. Returns the specification with the file for
+    /// reports, and an error if one of the files will not be in the run directory.
     ///
     /// # Errors
     /// If there is no file for reports: the runtime only appends to a file that exists.
-    pub(crate) fn create_files(&self) -> io::Result<Option<io::Error>> {
-        self.report_file.parent().map_or(Ok(()), fs_err::create_dir_all)?;
-        own_file::create(&self.report_file)?;
-        let log = self.log.parent().map_or(Ok(()), fs_err::create_dir_all).and_then(|()| own_file::create(&self.log));
-        Ok(log.err())
+    pub(crate) fn create_files(&self, scratch: &Path) -> io::Result<(Cow<'_, Self>, Option<io::Error>)> {
+        let create = |file: &Path| {
+            file.parent().map_or(Ok(()), fs_err::create_dir_all)?;
+            own_file::create(file).map(drop)
+        };
+        let log = create(&self.log).err();
+        let Err(error) = create(&self.report_file) else { return Ok((Cow::Borrowed(self), log)) };
+        if MachineFault::of(&error) != Some(MachineFault::Space) {
+            return Err(error);
+        }
+        let report_file = scratch.join("reports");
+        create(&report_file)?;
+        Ok((Cow::Owned(Self { report_file, ..self.clone() }), log.or(Some(error))))
     }
 }
 

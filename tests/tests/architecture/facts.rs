@@ -28,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) impls: Vec<Inherent>,
     /// Methods that are called without arguments.
     pub(crate) bare_calls: Vec<(String, usize)>,
+    /// The last names of the values whose method `spawn` is called with arguments.
+    pub(crate) spawners: Vec<(String, usize)>,
 }
 
 /// A module in a file of its own.
@@ -278,6 +280,14 @@ impl<'ast> Visit<'ast> for Collector {
         if call.args.is_empty() {
             let line = call.method.span().start().line;
             self.here().bare_calls.push((call.method.to_string(), line));
+        } else if call.method == "spawn" {
+            let name = match &*call.receiver {
+                syn::Expr::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
+                syn::Expr::Field(syn::ExprField { member: syn::Member::Named(name), .. }) => Some(name.to_string()),
+                _ => None,
+            };
+            let line = call.method.span().start().line;
+            self.here().spawners.extend(name.map(|name| (name, line)));
         }
         visit::visit_expr_method_call(self, call);
     }

@@ -75,6 +75,11 @@ fn processes_are_started_in_one_room() {
 }
 
 #[test]
+fn calls_that_panic_if_the_system_refuses_are_not_made() {
+    check("panicking-calls", &in_crates(owners::panicking_calls));
+}
+
+#[test]
 fn names_of_variables_are_written_once() {
     check("variable-names", &in_crates(owners::variable_names));
 }

@@ -44,6 +44,39 @@ pub(crate) fn foreign_processes(krate: &Crate) -> Vec<Violation> {
     violations
 }
 
+/// Returns the lines of the driver with calls of the standard library that panic where the system or the user can make
+/// them fail: no further thread can be started, a pipe cannot be read, a variable is not UTF-8.
+pub(crate) fn panicking_calls(krate: &Crate) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for module in krate.modules.iter().filter(|_| krate.house.name == DRIVER) {
+        let file = &krate.files[module.file];
+        let mut add = |line: usize, call: &str, other: &str| {
+            let message = format!("calls `{call}`, which panics if it fails; call `{other}`");
+            violations.push(Violation::new("panicking-calls", file, line, message));
+        };
+        for (path, line) in paths(module) {
+            match path {
+                [.., at, name] if at == "thread" && name == "spawn" => add(line, "thread::spawn", "thread::Builder"),
+                [.., at, name] if at == "env" && name == "vars" => add(line, "env::vars", "env::vars_os"),
+                [.., at, name] if at == "env" && name == "args" => add(line, "env::args", "env::args_os"),
+                _ => {}
+            }
+        }
+        for (spawner, line) in &module.facts.spawners {
+            if spawner == "scope" {
+                add(*line, "scope.spawn", "thread::Builder::spawn_scoped");
+            }
+        }
+        let names_command = paths(module).any(|(path, _)| path.windows(2).any(|pair| pair == ["process", "Command"]));
+        for (method, line) in &module.facts.bare_calls {
+            if names_command && method == "output" {
+                add(*line, "Command::output", "process::output_of");
+            }
+        }
+    }
+    violations
+}
+
 /// Returns the literals that begin with `BISECT_` outside the module of names. Messages, which contain spaces, do not
 /// count.
 pub(crate) fn variable_names(krate: &Crate) -> Vec<Violation> {

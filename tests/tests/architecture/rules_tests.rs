@@ -122,6 +122,16 @@ fn only_one_room_starts_processes() {
 }
 
 #[test]
+fn calls_that_panic_if_the_system_refuses_are_found() {
+    let text = "use std::{env, process::Command, thread};\nfn a() { thread::spawn(|| 1); }\nfn b(scope: &S) { scope.spawn(|| 1); }\n\
+                fn c() { self.scope.spawn(|| 1); }\nfn d() { std::env::vars(); env::args(); }\nfn e(c: &mut Command) { c.output(); }\n\
+                fn f() { thread::Builder::new().spawn(|| 1); builder.spawn_scoped(scope, || 1); env::vars_os(); }\n\
+                #[cfg(test)]\nmod tests { fn g() { thread::spawn(|| 1); } }";
+    let lines = [2, 5, 3, 4, 6].map(|line| format!("driver/src/main.rs:{line}"));
+    assert_eq!(broken(DRIVER, owners::panicking_calls, &[("driver/src/main.rs", text)]), lines);
+}
+
+#[test]
 fn names_of_variables_are_found_in_code_attributes_and_macros() {
     let text = "const A: &str = \"BISECT_A\";\n#[arg(env = \"BISECT_B\")]\nstruct S;\nfn f() { env!(\"BISECT_C\"); }\n\
                 /// \"BISECT_D\"\nfn g() { println!(\"BISECT_E is not set\") }";

@@ -12,6 +12,8 @@ use std::{
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
+use crate::process::machine_fault::patiently;
+
 /// The IDs of the leaders. Locked while children are started, listed or reaped.
 static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
@@ -31,17 +33,20 @@ pub(super) fn try_lock() -> Option<MutexGuard<'static, BTreeSet<i32>>> {
 }
 
 pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
-    let mut leaders = lock();
-    let child = command.spawn()?;
-    leaders.insert(raw(Pid::from_child(&child)));
-    Ok(child)
+    // The lock is not held during the pauses.
+    patiently(|| {
+        let mut leaders = lock();
+        let child = command.spawn()?;
+        leaders.insert(raw(Pid::from_child(&child)));
+        Ok(child)
+    })
 }
 
 /// Reaps a leader that has exited. One that was killed but has not exited hangs in the kernel: a thread waits for it.
 pub(super) fn reap(mut child: Child) -> io::Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let mut leaders = lock();
-    if let Some(status) = child.try_wait()? {
+    if let Some(status) = uninterrupted(|| child.try_wait())? {
         leaders.remove(&raw(pid));
         return Ok(status);
     }
@@ -54,6 +59,16 @@ pub(super) fn reap(mut child: Child) -> io::Result<ExitStatus> {
         leaders.remove(&raw(pid));
     })?;
     Err(io::Error::new(io::ErrorKind::TimedOut, "the process was killed but does not exit"))
+}
+
+/// Makes a system call again while signals interrupt it.
+fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
 }
 
 /// Returns a process ID as a number, which can be ordered.

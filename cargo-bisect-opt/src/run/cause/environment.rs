@@ -1,5 +1,4 @@
-//! Failures due to the environment of a target: a kill or a signal from outside, a full disk, an address in use, too
-//! many processes.
+//! Failures due to the environment of a target: a signal from outside, a full disk, a used address, refused processes.
 //!
 //! Only unambiguous texts count: the system's error messages, as Rust and C print them, and the names of these errors.
 //! "Resource temporarily unavailable" is also the error of a read that would block. So it counts only together with the

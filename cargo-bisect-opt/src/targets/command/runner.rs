@@ -310,8 +310,8 @@ impl Runner for CommandRunner {
         calibration: &Calibration<()>,
         surroundings: &Surroundings<'_>,
     ) -> Result<CommandRun, RunError> {
-        // A log that cannot be created is reported when the command has ended.
-        let _ = spec.create_files()?;
+        let (spec, lost) = spec.create_files(surroundings.scratch.path())?;
+        let spec = &*spec;
         let application = self.axis.apply(&spec.choice, &Files::of_run(surroundings, spec))?;
         let mut reports = Reports::new(spec.choice.asks_for_text() || !self.axis.needs_text_run());
         let place = match self.axis.place(&spec.choice, spec.slot)? {
@@ -320,7 +320,8 @@ impl Runner for CommandRunner {
             Some(Place::Missing(why)) => return self.unmade(spec, why, reports),
         };
         let applied = Applied { application, place };
-        let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
+        let (mut executions, mut duration) = (Vec::new(), Duration::ZERO);
+        let mut notes: Vec<_> = lost.as_ref().map(Note::lost_log).into_iter().collect();
         for i in 0..spec.repetition.times() {
             let (mut execution, took, note) = self.execute(spec, surroundings, &applied, i, &mut reports)?;
             duration += took;

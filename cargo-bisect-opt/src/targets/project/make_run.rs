@@ -34,7 +34,8 @@ impl Runner for ProjectRunner {
     type Shown = ProjectRun;
 
     fn run(&self, spec: &RunSpec, brief: &Brief, surroundings: &Surroundings<'_>) -> Result<ProjectRun, RunError> {
-        let lost_log = spec.create_files()?;
+        let (spec, lost_log) = spec.create_files(surroundings.scratch.path())?;
+        let spec = &*spec;
         let run = RunContext::new(self, brief, spec, surroundings)?;
         let mut builds = BuildCounts::default();
         let (parts, mut notes) = match &spec.tests {

@@ -77,19 +77,21 @@ pub(super) fn run_each(
     reports: &Reports,
 ) -> Result<(Vec<Solo>, Option<Note>), RunError> {
     let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
-    thread::scope(|scope| {
-        for _ in 0..libtest::threads(&run.project.arguments()).min(tests.len()) {
-            scope.spawn(|| {
-                while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed))
-                    && !broken.load(Ordering::Relaxed)
-                {
-                    let result = run_alone(run, test, artifacts, reports.clone());
-                    broken.fetch_or(result.is_err(), Ordering::Relaxed);
-                    // Only one thread runs each test, so the result is not set yet.
-                    let _ = test.result.set(result);
-                }
-            });
+    let run_some = || {
+        while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed))
+            && !broken.load(Ordering::Relaxed)
+        {
+            let result = run_alone(run, test, artifacts, reports.clone());
+            broken.fetch_or(result.is_err(), Ordering::Relaxed);
+            // Only one thread runs each test, so the result is not set yet.
+            let _ = test.result.set(result);
         }
+    };
+    thread::scope(|scope| {
+        // This thread is one of them. Where the system starts no more, fewer tests run in parallel.
+        let threads = libtest::threads(&run.project.arguments()).min(tests.len());
+        let _ = (1..threads).try_for_each(|_| thread::Builder::new().spawn_scoped(scope, run_some).map(drop));
+        run_some();
     });
     let mut note = None;
     for test in &tests {

@@ -150,7 +150,7 @@ impl VictimRunner {
         let log = temporary.path().join("beside.log");
         let victim = if apart.is_at_once {
             thread::scope(|scope| {
-                let others = scope.spawn(|| self.run(first, &log, surroundings));
+                let others = thread::Builder::new().spawn_scoped(scope, || self.run(first, &log, surroundings))?;
                 let victim = self.run(second, &spec.log, surroundings);
                 others.join().expect("a run does not panic").and(victim)
             })
