@@ -11,13 +11,19 @@ pub(crate) enum CommandStatus {
     Search(Exit),
     /// A single run.
     Verdict(VerdictStatus),
+    /// A panic outside a single run.
+    Defect,
 }
+
+/// The exit status of a panic, as Rust has it.
+const DEFECT: u8 = 101;
 
 impl Termination for CommandStatus {
     fn report(self) -> ExitCode {
         match self {
             Self::Search(exit) => exit.report(),
             Self::Verdict(status) => status.report(),
+            Self::Defect => DEFECT.into(),
         }
     }
 }

@@ -21,6 +21,7 @@ mod occurrences;
 mod options;
 mod origin;
 mod pages;
+mod panics;
 mod reference;
 mod replay;
 mod report;
@@ -49,6 +50,7 @@ use defaults::source::DefaultSources;
 use edition::Editions;
 use listeners::listeners;
 use options::{CargoCommand, ExecCommand, ExecTarget, ShowArgs, TestCommand, TogglesCommand};
+use panics::AdviceOnPanic;
 use resume::Beginning;
 use search_options::SearchArgs;
 
@@ -78,10 +80,15 @@ pub fn main() -> ExitCode {
     if let Some(status) = wrapper::main() {
         return status;
     }
-    let status = bisect_opt();
+    let status = panics::guarded(asks_for_verdict(), bisect_opt);
     #[cfg(unix)]
     process::guard::finish();
     status.report()
+}
+
+/// Returns true if the command line asks for a status for `git bisect run`, even if it is wrong.
+fn asks_for_verdict() -> bool {
+    env::args_os().any(|word| word == "--verdict")
 }
 
 fn bisect_opt() -> CommandStatus {
@@ -93,9 +100,7 @@ fn bisect_opt() -> CommandStatus {
             return match error.use_stderr() {
                 false => CommandStatus::Search(Exit::Found),
                 // For `git bisect run`, 2 is a version that fails.
-                true if env::args_os().any(|word| word == "--verdict") => {
-                    CommandStatus::Verdict(VerdictStatus::Stopped)
-                }
+                true if asks_for_verdict() => CommandStatus::Verdict(VerdictStatus::Stopped),
                 true => CommandStatus::Search(Exit::Usage),
             };
         }
@@ -347,6 +352,8 @@ fn in_lab<R>(
     let earlier = journal.earlier_runs();
     let provenance = origin::provenance(root, &args.out, &show.defaults);
     let next_steps = origin::next_steps(&provenance, &show.defaults);
+    let continuation = if journal.is_kept() { Some(next_steps.to_resume()) } else { None };
+    let _advice = AdviceOnPanic::to_continue(continuation);
     let in_flight = InFlight::default();
     let mut lab = Lab {
         options: engine::Options {

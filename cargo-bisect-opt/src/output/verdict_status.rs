@@ -24,7 +24,10 @@ const TABLE: [(VerdictStatus, &str); 5] = [
         VerdictStatus::Untested,
         "it cannot be tested, so `git bisect` skips it: its manifest or configuration is missing or wrong, it does not build, no test has the name, or the run is unresolved",
     ),
-    (VerdictStatus::Stopped, "`git bisect` stops: the command line is wrong, or the target cannot be started"),
+    (
+        VerdictStatus::Stopped,
+        "`git bisect` stops: the command line is wrong, the target cannot be started, the machine refuses what a run needs, or `cargo bisect-opt` has a defect",
+    ),
     (VerdictStatus::Interrupted, "`git bisect` stops: interrupted"),
 ];
 
