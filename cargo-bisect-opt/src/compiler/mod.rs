@@ -13,5 +13,6 @@ pub(crate) mod bisect_rustc;
 pub(crate) mod cache;
 pub(crate) mod passes;
 pub(crate) mod plan;
+mod stored_path;
 pub(crate) mod unit;
 pub(crate) mod wrapper;

@@ -20,6 +20,7 @@ use super::{
     cache::{CachedUnit, create_parent},
     passes,
     plan::{self, Counter, Plan},
+    stored_path,
     unit::Unit,
 };
 use crate::process;
@@ -28,11 +29,13 @@ use crate::process;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WrapperConfig {
     /// The user's own wrapper.
+    #[serde(default, with = "stored_path")]
     pub(crate) inner: Option<PathBuf>,
     /// The file to which a line is appended for each crate that is compiled.
+    #[serde(default, with = "stored_path")]
     pub(crate) compiled: Option<PathBuf>,
     /// The directory of the [cache](super::cache).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "stored_path", skip_serializing_if = "Option::is_none")]
     pub(crate) keep: Option<PathBuf>,
 }
 
