@@ -117,6 +117,11 @@ impl CommandError {
 
     /// Returns the message to show. `stage` completes "interrupted before …".
     pub(super) fn message(&self, stage: &str, words: &[OsString]) -> String {
+        if let Self::Run(error) = self
+            && let Some(fault) = error.machine_fault()
+        {
+            return error.of_machine(fault);
+        }
         if self.exit() != Exit::Interrupted {
             return self.to_string();
         }
