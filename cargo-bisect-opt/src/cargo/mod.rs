@@ -79,7 +79,10 @@ use workspace::Workspace;
 
 use bisect_core::protocol::names;
 
-use crate::{process::SpawnError, vcs::query::LOCAL_VARIABLES};
+use crate::{
+    process::{SpawnError, machine_fault::MachineFault},
+    vcs::query::LOCAL_VARIABLES,
+};
 
 /// The variables of the protocol. The driver does not pass its own values on.
 const PROTOCOL_VARIABLES: [&str; 6] =
@@ -148,6 +151,16 @@ pub(crate) enum CargoError {
 }
 
 impl CargoError {
+    /// Returns the fault of the machine that is the cause, if one is.
+    pub(crate) fn machine_fault(&self) -> Option<MachineFault> {
+        match self {
+            CargoError::Config(error) => MachineFault::behind(error),
+            CargoError::Spawn(error) => error.machine_fault(),
+            CargoError::Io(error) => MachineFault::of(error),
+            _ => None,
+        }
+    }
+
     /// Returns whether the command line is wrong.
     pub(crate) fn is_usage(&self) -> bool {
         match self {

@@ -133,6 +133,8 @@ impl CommandError {
     /// Returns the status of a single run that could not be made.
     pub(super) fn verdict(&self) -> VerdictStatus {
         match self {
+            // The version does not matter.
+            CommandError::Cargo(error) if error.machine_fault().is_some() => VerdictStatus::Stopped,
             // Another version may be valid.
             CommandError::Cargo(
                 CargoError::Config(_) | CargoError::Workspace(_) | CargoError::Build { .. } | CargoError::Nothing(_),
@@ -140,6 +142,22 @@ impl CommandError {
             | CommandError::Run(RunError::Unusable(_)) => VerdictStatus::Untested,
             error if error.exit() == Exit::Interrupted => VerdictStatus::Interrupted,
             _ => VerdictStatus::Stopped,
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_skips_a_wrong_manifest_and_stops_if_the_machine_refuses_something() {
+        let io = |code| io::Error::from_raw_os_error(code);
+        for (error, expected) in [
+            (CargoError::Io(io(libc::ENOSPC)), VerdictStatus::Stopped),
+            (CargoError::Workspace("no manifest".to_owned()), VerdictStatus::Untested),
+        ] {
+            assert_eq!(CommandError::Cargo(error).verdict(), expected);
         }
     }
 }

@@ -148,7 +148,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let number = self.lab.totals.runs + self.search.progress().runs();
         let tests = self.tests.as_ref().map(|_| trial.tests.clone());
         let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
-        self.workers.start(spec, self.target.brief());
+        self.workers.start(spec, &self.target.brief());
     }
 
     /// Ends runs that do not matter any more.

@@ -163,7 +163,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     ///
     /// # Panics
     /// If another run is in flight there.
-    pub(super) fn start(&mut self, spec: RunSpec, brief: Arc<R::Brief>) {
+    pub(super) fn start(&mut self, spec: RunSpec, brief: &Arc<R::Brief>) {
         let slot = spec.slot;
         assert!(self.running[slot].is_none(), "a run begins in a free slot");
         let recorded = self.journal.has(&spec).then(|| brief.clone());
@@ -173,7 +173,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
             Running { spec: spec.clone(), started, interrupt: interrupt.clone(), recorded, is_abandoned: false };
         self.running[slot] = Some(running);
         if !is_recorded {
-            self.make(&spec, &brief, &interrupt);
+            self.make(&spec, brief, &interrupt);
         }
         if !self.journal.has_earlier() {
             self.make_recorded();

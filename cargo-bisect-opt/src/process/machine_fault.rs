@@ -2,7 +2,7 @@
 //!
 //! A fault may be over soon, so an attempt is repeated after a pause. If it lasts, it is no property of the target.
 
-use std::{io, sync::mpsc, thread, time::Duration};
+use std::{error::Error, io, sync::mpsc, thread, time::Duration};
 
 use super::interrupt::Interrupt;
 
@@ -45,6 +45,18 @@ impl MachineFault {
             _ => None,
         }
         #[cfg(not(unix))]
+        None
+    }
+
+    /// Returns the fault that is the cause of an error of another kind, if one is.
+    pub(crate) fn behind(error: &(dyn Error + 'static)) -> Option<Self> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if let Some(fault) = error.downcast_ref().and_then(Self::of) {
+                return Some(fault);
+            }
+            next = error.source();
+        }
         None
     }
 
@@ -118,6 +130,16 @@ mod tests {
             let in_a_file = io::Error::new(error.kind(), format!("failed to create file `x`: {error}"));
             assert_eq!([error, in_a_file].map(|error| MachineFault::of(&error)), [expected; 2], "{code}");
         }
+    }
+
+    #[test]
+    fn the_cause_of_another_error_is_found() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot execute `rustc -vV`")]
+        struct Outer(#[source] io::Error);
+        let outer = |code| Outer(io::Error::from_raw_os_error(code));
+        assert_eq!(MachineFault::behind(&outer(libc::EAGAIN)), Some(MachineFault::Busy));
+        assert_eq!(MachineFault::behind(&outer(libc::ENOENT)), None);
     }
 
     #[test]
