@@ -4,7 +4,8 @@
 //! A key covers the compiler, its arguments without the directories of outputs, the directory it works in, the variables
 //! that cargo sets for the crate, and the contents of the crates that it uses. Each entry below a key has the other
 //! inputs in the compiler's dep-info (sources, and variables that the code reads), which must be as they were.
-//! Compilations with an option that is not known here, or with toggles in macros, are not stored.
+//! Compilations with an option that is not known here, with toggles in macros, or in a
+//! temporary directory are not stored.
 
 use std::{
     collections::BTreeMap,
@@ -82,7 +83,12 @@ impl Compilation {
                     }
                 }
             }
-            add(std::env::current_dir().ok()?.as_os_str().as_encoded_bytes());
+            let dir = std::env::current_dir().ok()?;
+            // Its name is not used again.
+            if dir.starts_with(std::env::temp_dir()) {
+                return None;
+            }
+            add(dir.as_os_str().as_encoded_bytes());
             Some(line.out_dir)
         };
         for (name, value) in sorted(variables) {

@@ -6,7 +6,10 @@ use std::{
     env,
     ffi::OsStr,
     fs,
-    os::unix::fs::symlink,
+    os::unix::{
+        fs::{PermissionsExt as _, symlink},
+        process::ExitStatusExt as _,
+    },
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -27,6 +30,7 @@ impl Bench {
         fs::create_dir_all(bin.join("store")).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_stored-rustc"), bin.join("rustc")).unwrap();
         symlink(cargo.parent().unwrap(), bin.join("toolchain")).unwrap();
+        fs::create_dir(dir.path().join("temporary")).unwrap();
         let bench = Self { dir, cargo };
         bench.write("Cargo.toml", "[workspace]\nmembers = ['app', 'deep']\nresolver = '3'\n");
         let package = |name: &str| format!("[package]\nname = '{name}'\nversion = '0.1.0'\nedition = '2024'\n");
@@ -72,7 +76,11 @@ impl Bench {
         }) {
             command.env_remove(name);
         }
-        command.env("PATH", path).env("CARGO_TARGET_DIR", target).env("CARGO_INCREMENTAL", "0");
+        command
+            .env("TMPDIR", self.dir.path().join("temporary"))
+            .env("PATH", path)
+            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_INCREMENTAL", "0");
         let output =
             command.current_dir(self.dir.path().join("work")).envs(variables.iter().copied()).output().unwrap();
         Built {
@@ -203,8 +211,25 @@ fn what_fails_or_is_not_understood_is_left_to_rustc() {
     let _ = bench.build(false, &[]);
     let stored = bench.stored();
     // Toggles in macros act while a crate is compiled; a native library may change without a trace.
-    for variables in [&[("BISECT_PATTERN", "+")][..], &[("RUSTFLAGS", "-L native=/nowhere")]] {
-        assert_eq!(bench.build(false, variables).program(), " None\n");
+    // The name of a temporary directory is not used again.
+    let around = bench.dir.path().to_str().unwrap();
+    for variables in [("BISECT_PATTERN", "+"), ("RUSTFLAGS", "-L native=/nowhere"), ("TMPDIR", around)] {
+        assert_eq!(bench.build(false, &[variables]).program(), " None\n");
         assert_eq!(bench.stored(), stored, "{variables:?}");
+    }
+}
+
+#[test]
+fn it_ends_by_the_signal_that_ended_rustc() {
+    let bench = Bench::new();
+    let bin = bench.dir.path().join("bin");
+    fs::remove_file(bin.join("toolchain")).unwrap();
+    let rustc = bin.join("toolchain/rustc");
+    fs::create_dir(rustc.parent().unwrap()).unwrap();
+    for (name, signal) in [("SEGV", 11), ("ABRT", 6), ("ILL", 4)] {
+        fs::write(&rustc, format!("#!/bin/sh\nkill -{name} $$\n")).unwrap();
+        fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();
+        let status = Command::new(bin.join("rustc")).arg("-vV").status().unwrap();
+        assert_eq!(status.signal(), Some(signal), "{name}");
     }
 }
