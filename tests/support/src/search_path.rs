@@ -8,8 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The size of the store above which entries are removed, in bytes. A whole run of CI stores about half as much.
-const LARGEST: u64 = 8 << 30;
+/// The size of the store above which entries are removed, in bytes.
+const LARGEST: u64 = 4 << 30;
 
 /// Returns `PATH` with that rustc in front, if it is built, and then the directory of the cargo that runs these tests.
 /// Otherwise rustup's proxies come first, and each of them looks for the toolchain again.
