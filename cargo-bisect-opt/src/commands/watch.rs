@@ -17,7 +17,7 @@ use crate::{
         Lab,
         target::{Reader, Reproduction, Target},
     },
-    output::exit_status::Exit,
+    output::{exit_status::Exit, run_dir},
     process::{self, debugger::Debugger, interrupt::Interrupt},
     run::{moment, seed::Seed},
     targets::{
@@ -185,6 +185,7 @@ impl WatchCommand {
         Ok(CommandOptions {
             words: words.collect::<Result<_, _>>()?,
             root: env::current_dir().map_err(CommandError::WorkingDirectory)?,
+            inputs: run_dir::inputs_of(&args.out).map_err(CommandError::WorkingDirectory)?,
             timeout: args.timeout,
             skip_code: args.skip_code,
             fail_when: None,

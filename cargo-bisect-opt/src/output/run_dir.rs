@@ -278,6 +278,15 @@ impl RunDir {
     }
 }
 
+/// Returns the absolute path of the directory for files that the command lines of culprits need, in the run directory
+/// `path`. Neither needs to exist.
+///
+/// # Errors
+/// If the working directory is not known.
+pub(crate) fn inputs_of(path: &Path) -> io::Result<PathBuf> {
+    Ok(std::path::absolute(path)?.join(INPUTS))
+}
+
 /// Reads a file of the run directory `path`; `None` if it does not exist.
 fn read_file(path: &Path, name: &str) -> Result<Option<Vec<u8>>, RunDirError> {
     if !path.join(MARK).is_file() {
@@ -366,7 +375,7 @@ fn empty(dir: &Path) -> io::Result<()> {
     })?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
     remove_files(&dir.join(REPORTS), is_number)?;
-    remove_files(&dir.join(INPUTS), |name| name.starts_with("culprit-"))
+    remove_files(&dir.join(INPUTS), |name| ["culprit-", "smallest", "run-"].iter().any(|stem| name.starts_with(stem)))
 }
 
 fn is_number(name: &str) -> bool {

@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     ffi::{OsStr, OsString},
+    path::Path,
 };
 
 /// Quotes a word for a POSIX shell.
@@ -47,6 +48,14 @@ pub(crate) fn quote_without_braces(word: &OsStr) -> OsString {
     // Adjacent quoted parts are one word.
     let quoted: OsString = parts.map(quote_exactly).collect();
     if quoted.is_empty() { quote_exactly(OsStr::new("")) } else { quoted }
+}
+
+/// Returns true if a shell takes a path as one word that it does not act upon, without quotes and in any quotes.
+pub(crate) fn is_plain(path: &Path) -> bool {
+    let is_plain = |c: char| {
+        c.is_ascii_alphanumeric() || "_./+:@%-".contains(c) || cfg!(windows) && c == std::path::MAIN_SEPARATOR
+    };
+    path.to_str().is_some_and(|path| path.chars().all(is_plain))
 }
 
 /// Returns whether a text is a valid name of a shell variable.
