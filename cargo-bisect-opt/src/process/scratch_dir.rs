@@ -32,7 +32,7 @@ impl ScratchDir {
         // The path is absolute, since runs have other working directories. The name is short, since the path of a
         // socket in it is limited to about a hundred bytes.
         let parent = std::path::absolute(env::temp_dir())?;
-        let owned = OwnedDir::new_in(&parent, "bo-").map_err(|error| {
+        let owned = OwnedDir::new_in(&parent, "bsopt-").map_err(|error| {
             io::Error::new(
                 error.kind(),
                 format!(
