@@ -18,7 +18,7 @@ use crate::{
         target::{Reader, Reproduction, Target},
     },
     output::{exit_status::Exit, run_dir},
-    process::{self, debugger::Debugger, interrupt::Interrupt},
+    process::{self, debugger::Debugger, interrupt::Interrupt, scratch_dir::temp_dir},
     run::{moment, seed::Seed},
     targets::{
         command::{CommandOptions, CommandTarget},
@@ -132,7 +132,7 @@ fn search(
 
 /// Returns the command line that stops the target at a moment, in the debugger.
 fn stop_line(target: &impl Target, at: u64) -> String {
-    let (selection, directory) = (&moment::stop_at(at), &env::temp_dir());
+    let (selection, directory) = (&moment::stop_at(at), &temp_dir());
     target.reproduce(&Reproduction { selection, tests: &[], directory, stem: "watch", reader: Reader::Person })
 }
 
