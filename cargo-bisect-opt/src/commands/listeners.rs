@@ -47,7 +47,7 @@ pub(super) fn listeners<'a>(
             (false, false) => Listener::new(TRACE, trace),
         },
         match show.format.or(show.message_format).filter(|format| format.name != formats::TEXT) {
-            _ if show.json => Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true)),
+            _ if show.json => Listener::new(ANSWER, BesideLive::new(Json::new(io::stdout()), true)),
             Some(format) => Listener::new(ANSWER, BesideLive::new(formatted::listener(format, provenance), false)),
             None => {
                 let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);

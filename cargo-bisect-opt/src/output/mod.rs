@@ -6,7 +6,7 @@ mod at_end;
 mod change;
 pub(crate) mod closing;
 pub(crate) mod conclusion;
-mod conclusion_kind;
+pub(crate) mod conclusion_kind;
 #[cfg(test)]
 mod event_samples;
 pub(crate) mod events;

@@ -1,4 +1,4 @@
-//! The answer of a search on standard output, as soon as its parts are known.
+//! The answer of a search on standard output, as soon as its parts are certain.
 
 use std::{
     io::{self, Write},
@@ -20,12 +20,14 @@ pub(crate) struct Results {
     root: PathBuf,
     is_beside_trace: bool,
     is_verbose: bool,
+    /// The culprits of the present search. They are shown when it has ended: until then, it may withdraw them.
+    found: Vec<RecordedCulprit>,
 }
 
 impl Results {
     /// Creates results on standard output. The user's own code is below `root`.
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), is_beside_trace: false, is_verbose: false }
+        Self { root: root.to_owned(), is_beside_trace: false, is_verbose: false, found: Vec::new() }
     }
 
     /// Shows all frames of call stacks, and the code at several places.
@@ -43,12 +45,25 @@ impl Results {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn show(&self, out: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
+    pub(crate) fn show(&mut self, out: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
         let text = AnswerText { root: &self.root, is_verbose: self.is_verbose };
         match event {
             // These come together, as groups.
             Event::Found(found) if found.is_of_tests => {}
-            Event::Found(found) => text.culprit(out, &self.recorded(found))?,
+            Event::Found(found) => {
+                let found = self.recorded(found);
+                self.found.push(found);
+                return Ok(());
+            }
+            Event::Withdrawn(culprits) => {
+                self.found.retain(|found| !culprits.contains(&found.set));
+                return Ok(());
+            }
+            Event::Searched(_) | Event::End(_) => {
+                // A substitute gets the event again.
+                self.found.iter().try_for_each(|found| text.culprit(out, found))?;
+                self.found.clear();
+            }
             Event::Groups(culprits) => {
                 let culprits: Vec<_> = culprits.iter().map(|found| self.recorded(found)).collect();
                 text.groups(out, &culprits)?;
