@@ -50,8 +50,9 @@ pub(super) fn listeners<'a>(
             _ if show.json => Listener::new(ANSWER, BesideLive::new(Json::new(io::stdout()), true)),
             Some(format) => Listener::new(ANSWER, BesideLive::new(formatted::listener(format, provenance), false)),
             None => {
-                let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
-                Listener::new(ANSWER, results(Results::new(root))).or(results(Results::beside_trace(root)))
+                let results = Results::new(root).verbose(show.verbose);
+                let beside_trace = BesideLive::new(results.beside_trace(), false);
+                Listener::new(ANSWER, BesideLive::new(results, false)).or(beside_trace)
             }
         },
     ];

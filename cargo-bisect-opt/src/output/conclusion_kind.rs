@@ -35,7 +35,9 @@ impl ConclusionKind {
     pub(crate) fn culprits_left(search: &Search) -> Vec<Shared<'_>> {
         let is_left = |&test: &usize| search.test(test).verdict().and_then(Self::of).is_none();
         let mut culprits = search.culprits();
-        culprits.iter_mut().for_each(|shared| shared.tests.retain(is_left));
+        for shared in &mut culprits {
+            shared.tests.retain(is_left);
+        }
         culprits.retain(|shared| !shared.tests.is_empty());
         culprits
     }
