@@ -287,6 +287,14 @@ pub(crate) fn inputs_of(path: &Path) -> io::Result<PathBuf> {
     Ok(std::path::absolute(path)?.join(INPUTS))
 }
 
+/// Returns true if `path` does not exist, or is a directory in which no search has written anything.
+pub(crate) fn is_unwritten(path: &Path) -> bool {
+    match read_mark(path) {
+        Ok(mark) => mark == Mark::Unwritten,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
 /// Reads a file of the run directory `path`; `None` if it does not exist.
 fn read_file(path: &Path, name: &str) -> Result<Option<Vec<u8>>, RunDirError> {
     if !path.join(MARK).is_file() {
