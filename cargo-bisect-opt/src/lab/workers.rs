@@ -332,6 +332,11 @@ pub(super) fn delete_files(spec: &RunSpec) {
     }
 }
 
+/// Deletes the reports of a run, which were read. If they stay, they do no harm.
+pub(super) fn delete_reports(spec: &RunSpec) {
+    let _ = fs_err::remove_file(&spec.report_file);
+}
+
 /// Makes a run. Called by the thread of the run.
 fn make<R: Runner>(
     runner: &R,

@@ -4,7 +4,7 @@
 //! bisect-opt.json   marks the directory as ours
 //! lock              locked while a search runs
 //! runs/0001.log     what run 1 printed
-//! reports/0001      what run 1 reported through BISECT_REPORT
+//! reports/0001      what run 1 reported through BISECT_REPORT, until it is read, or if the answer quotes it
 //! inputs/culprit-1* files that the command line of culprit 1 needs
 //! culprit-1.patch   culprit 1 as a patch, if it is an edit of source files; culprit-1-undo.patch undoes it
 //! conditions.json   what must be the same to continue the search
