@@ -32,6 +32,7 @@ use super::{
     json_lines,
     run_dir_lock::{LOCK, pauses, take_lock},
 };
+use crate::hidden::escaped_in_json;
 
 /// The version of the layout and of the formats of the files.
 const FORMAT: u32 = 1;
@@ -272,9 +273,8 @@ impl RunDir {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write_result(&self, result: &impl Serialize) -> io::Result<()> {
-        let mut text = serde_json::to_vec_pretty(result)?;
-        text.push(b'\n');
-        write_whole(&self.path, RESULT, &text)
+        let text = serde_json::to_string_pretty(result)?;
+        write_whole(&self.path, RESULT, (escaped_in_json(&text).into_owned() + "\n").as_bytes())
     }
 }
 
