@@ -151,6 +151,32 @@ fn lines_become_arguments() {
 }
 
 #[test]
+fn arguments_with_control_characters_can_be_pasted_and_show_nothing_hidden() {
+    let hidden = ['\u{1b}', '\r', '\u{9b}', '\u{202e}'];
+    for item in hidden.map(|c| format!("{c}[31mred")) {
+        let scratch = Scratch::new();
+        scratch.write("items.txt", &format!("one\ntwo\n{item}\nthree\n"));
+        scratch.write("check.sh", &format!("for word; do if [ \"$word\" = '{item}' ]; then exit 1; fi; done"));
+        let options = ["list", "--as-args", "--items", "items.txt", "sh", "check.sh"];
+        let finished = run(&mut scratch.driver(options)).expect_status(0);
+        let lines: Vec<_> = finished.stdout.lines().skip_while(|line| *line != "fails:").collect();
+        let reported = run(&mut scratch.driver(["report", "--format", "json"])).expect_status(0);
+        let json: serde_json::Value = serde_json::from_str(&reported.stdout).unwrap();
+        assert_eq!(json["found"][0]["reproduce"], lines[1].trim(), "{finished}");
+        for shell in ["sh", "bash"] {
+            let _ = run(scrubbed(shell.as_ref(), scratch.dir()).args(["-c", lines[1]])).expect_status(1);
+        }
+        let _ = run(&mut scratch.driver(["replay"])).expect_status(1);
+        for format in ["text", "brief", "markdown", "github", "json", "sarif", "diagnostics", "html", "trace"] {
+            let reported = run(&mut scratch.driver(["report", "--format", format])).expect_status(0);
+            assert!(!reported.stdout.contains(hidden), "{format}: {:?}", reported.stdout);
+        }
+        let json = run(&mut scratch.driver(["list", "--json"].iter().chain(&options[1..]))).expect_status(0);
+        assert!(!json.stdout.contains(hidden) && !json.stderr.contains(hidden), "{json}");
+    }
+}
+
+#[test]
 fn a_command_line_that_is_too_long_is_said() {
     let scratch = Scratch::new();
     // This is more than any system accepts: an argument may have 128 KiB on Linux, and all arguments together 1 MiB
