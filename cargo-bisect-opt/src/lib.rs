@@ -13,6 +13,7 @@ mod commands;
 mod compiler;
 #[cfg(test)]
 mod fixture;
+mod hidden;
 mod lab;
 mod output;
 mod process;

@@ -165,3 +165,20 @@ fn two_hundred_megabytes_of_output_are_drained_into_little_memory() {
     let log = fs::metadata(scratch.dir().join("bisect.out/runs/0001.log")).unwrap().len();
     assert!((1 << 20..5 << 20).contains(&log), "the log keeps the first and the last part only: {log} bytes");
 }
+
+#[test]
+fn reports_that_were_read_are_deleted_unless_the_answer_quotes_them() {
+    let search = |modes: &[&str], status: i32| {
+        let scratch = Scratch::new();
+        let mut command = scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN"]);
+        command.arg(foreign::executable()).args(["--fails-when=12"]).args(modes);
+        let finished = run(&mut command).expect_status(status);
+        let kept = fs::read_dir(scratch.dir().join("bisect.out/reports")).unwrap().count();
+        (kept, finished)
+    };
+    let (kept, finished) = search(&[], 0);
+    assert_eq!(kept, 0, "{finished}");
+    let (kept, finished) = search(&["--mode=unasked"], 3);
+    assert_eq!(kept, 1, "{finished}");
+    finished.expect_message(&["the pattern leaves out", "the line is: "]);
+}

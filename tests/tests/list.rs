@@ -80,6 +80,64 @@ fn what_reproduces_it_can_be_pasted() {
     let _ = run(scrubbed("sh".as_ref(), scratch.dir()).args(["-c", &passes])).expect_status(0);
 }
 
+/// Searches with the placeholder inside a script, in a directory below the scratch directory. Checks the answer, what can
+/// be pasted, and `replay`.
+#[track_caller]
+fn expect_what_is_pasted_to_do_the_same(scratch: &Scratch, directory: &str, temporary: &str) {
+    let [directory, temporary] = [directory, temporary].map(|name| scratch.dir().join(name));
+    std::fs::create_dir_all(&temporary).unwrap();
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("items.txt"), numbers(5)).unwrap();
+    let here = |command: &mut std::process::Command| {
+        let finished = run(command.current_dir(&directory).env("TMPDIR", &temporary));
+        assert!(!directory.join("pwned").exists(), "a name was executed: {finished}");
+        finished
+    };
+    let mut command = scratch.driver(["list", "--json", "--items", "items.txt", "--", "sh", "-c"]);
+    let finished = here(command.arg("! grep -qx 3 LIST")).expect_status(0);
+    assert_eq!(names(&finished), [["3"]], "{finished}");
+    for (field, status) in [("reproduce", 1), ("passes", 0)] {
+        let line = finished.events_of("found")[0][field].as_str().unwrap().to_owned();
+        let _ = here(scrubbed("sh".as_ref(), scratch.dir()).args(["-c", &line])).expect_status(status);
+    }
+    let _ = here(&mut scratch.driver(["replay"])).expect_status(1);
+    let _ = here(&mut scratch.driver(["replay", "--off"])).expect_status(0);
+    let inputs = std::fs::read_dir(directory.join("bisect.out/inputs")).unwrap();
+    let inputs: Vec<_> = inputs.map(|file| file.unwrap().file_name()).collect();
+    let is_of_run = |name: &std::ffi::OsString| name.to_string_lossy().starts_with("run-");
+    assert!(!inputs.iter().any(is_of_run), "the files of runs are deleted: {inputs:?}");
+}
+
+#[test]
+fn in_a_directory_with_a_blank_what_is_pasted_does_the_same() {
+    expect_what_is_pasted_to_do_the_same(&Scratch::new(), "My Project", "tmp");
+}
+
+#[test]
+fn in_a_directory_with_a_command_in_its_name_nothing_executes_it() {
+    expect_what_is_pasted_to_do_the_same(&Scratch::new(), "$(touch pwned)", "$(touch pwned)");
+}
+
+#[test]
+fn a_directory_for_temporary_files_with_a_blank_does_not_change_the_answer() {
+    expect_what_is_pasted_to_do_the_same(&Scratch::new(), "plain", "tm p");
+}
+
+#[test]
+fn a_run_directory_that_a_shell_would_act_upon_is_refused_before_the_search() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", &numbers(5));
+    let mut command = scratch.driver(["list", "--items", "items.txt", "--out", "o;x", "--", "sh", "-c"]);
+    let finished = run(command.arg("! grep -qx 3 LIST")).expect_status(2);
+    finished.expect_message(&["shells act upon characters of the path", "--out", "make LIST a word of its own"]);
+    assert!(!scratch.dir().join("o;x").exists(), "{finished}");
+    // As a word of its own, the path is quoted in what is pasted.
+    let mut command = scratch.driver(["list", "--json", "--items", "items.txt", "--out", "o;x", "--", "sh", "-c"]);
+    let finished = run(command.args(["! grep -qx 3 \"$1\"", "sh", "LIST"])).expect_status(0);
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    let _ = run(scrubbed("sh".as_ref(), scratch.dir()).args(["-c", &line])).expect_status(1);
+}
+
 #[test]
 fn lines_become_arguments() {
     let scratch = Scratch::new();
@@ -90,6 +148,32 @@ fn lines_become_arguments() {
     assert_eq!(names(&finished), [["$HOME"]]);
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     assert!(line.ends_with(" sh '$HOME' end"), "{line}");
+}
+
+#[test]
+fn arguments_with_control_characters_can_be_pasted_and_show_nothing_hidden() {
+    let hidden = ['\u{1b}', '\r', '\u{9b}', '\u{202e}'];
+    for item in hidden.map(|c| format!("{c}[31mred")) {
+        let scratch = Scratch::new();
+        scratch.write("items.txt", &format!("one\ntwo\n{item}\nthree\n"));
+        scratch.write("check.sh", &format!("for word; do if [ \"$word\" = '{item}' ]; then exit 1; fi; done"));
+        let options = ["list", "--as-args", "--items", "items.txt", "sh", "check.sh"];
+        let finished = run(&mut scratch.driver(options)).expect_status(0);
+        let lines: Vec<_> = finished.stdout.lines().skip_while(|line| *line != "fails:").collect();
+        let reported = run(&mut scratch.driver(["report", "--format", "json"])).expect_status(0);
+        let json: serde_json::Value = serde_json::from_str(&reported.stdout).unwrap();
+        assert_eq!(json["found"][0]["reproduce"], lines[1].trim(), "{finished}");
+        for shell in ["sh", "bash"] {
+            let _ = run(scrubbed(shell.as_ref(), scratch.dir()).args(["-c", lines[1]])).expect_status(1);
+        }
+        let _ = run(&mut scratch.driver(["replay"])).expect_status(1);
+        for format in ["text", "brief", "markdown", "github", "json", "sarif", "diagnostics", "html", "trace"] {
+            let reported = run(&mut scratch.driver(["report", "--format", format])).expect_status(0);
+            assert!(!reported.stdout.contains(hidden), "{format}: {:?}", reported.stdout);
+        }
+        let json = run(&mut scratch.driver(["list", "--json"].iter().chain(&options[1..]))).expect_status(0);
+        assert!(!json.stdout.contains(hidden) && !json.stderr.contains(hidden), "{json}");
+    }
 }
 
 #[test]

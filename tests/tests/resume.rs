@@ -186,7 +186,22 @@ fn other_conditions_are_refused_and_named() {
         let finished = run(&mut with(command, "--resume")).expect_status(2);
         finished.expect_message(expected);
     };
+    refused(&command, &["there is no search in `bisect.out` to continue", "stopped before its first run"]);
+    // A kill during the build or before the first run leaves this.
+    for files in [&[][..], &["lock"], &["bisect-opt.json", "lock"]] {
+        fs::create_dir(scratch.dir().join("bisect.out")).unwrap();
+        for file in files {
+            let text = if *file == "lock" { "" } else { "{\"made_by\":\"cargo-bisect-opt\",\"format\":1}\n" };
+            fs::write(scratch.dir().join("bisect.out").join(file), text).unwrap();
+        }
+        refused(&command, &["stopped before its first run", "to start it again: cargo bisect-opt list"]);
+        fs::remove_dir_all(scratch.dir().join("bisect.out")).unwrap();
+    }
+    // What no search has made is no search that was stopped.
+    fs::create_dir(scratch.dir().join("bisect.out")).unwrap();
+    fs::write(scratch.dir().join("bisect.out/mine"), "").unwrap();
     refused(&command, &["`bisect.out` is not the directory of a search"]);
+    fs::remove_dir_all(scratch.dir().join("bisect.out")).unwrap();
     let _ = run(&mut with(&command, "--max-runs=7")).expect_status(5);
     let kept =
         || ["journal.jsonl", "trials.jsonl", "result.json"].map(|file| scratch.read(&format!("bisect.out/{file}")));

@@ -161,6 +161,7 @@ impl Axis for Count {
         Some(Placeholder {
             word: "COUNT",
             is_required: true,
+            is_path: false,
             usage: "the word COUNT must stand in the value of a variable or in an argument, where the command expects the \
                     number of steps; for example: cargo bisect-opt count ./check --limit=COUNT",
         })

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     output::terms::Terms,
-    process::own_file,
+    process::{own_file, shell},
     report::{
         content::{Location, Report},
         kind::ChangeKind,
@@ -139,8 +139,9 @@ impl List {
     fn write(&self, choice: &Choice, files: &Files<'_>) -> io::Result<PathBuf> {
         fs_err::create_dir_all(files.directory)?;
         let mut path = files.directory.join(files.stem);
-        // A command may depend on the extension.
-        path.set_extension(self.file.extension().unwrap_or("list".as_ref()));
+        // A command may depend on the extension. The path may become a part of a shell script.
+        let extension = self.file.extension().filter(|extension| shell::is_plain(Path::new(extension)));
+        path.set_extension(extension.unwrap_or("list".as_ref()));
         let mut text = Vec::new();
         for i in self.enabled(choice) {
             text.extend_from_slice(&self.bytes[self.lines[i].clone()]);
@@ -176,7 +177,7 @@ impl Axis for List {
         let words = if self.as_args {
             Words::Arguments(self.enabled(choice).map(|i| argument(self.text(i))).collect())
         } else {
-            Words::Text(self.write(choice, files)?.display().to_string())
+            Words::File(self.write(choice, files)?)
         };
         Ok(Application { words: Some(words), ..Application::default() })
     }
@@ -207,6 +208,7 @@ impl Axis for List {
         Some(Placeholder {
             word: "LIST",
             is_required: !self.as_args,
+            is_path: !self.as_args,
             usage: "the word LIST must stand in the value of a variable or in an argument, where the command expects the \
                     file with the chosen lines; for example: cargo bisect-opt list --items FILE ./check LIST",
         })
@@ -259,9 +261,20 @@ mod tests {
             (b"\n\n", 1, b"\n"),
         ] {
             let list = list(text, false).unwrap();
-            let Some(Words::Text(path)) = list.apply(&first(count), &files).unwrap().words else { panic!("a file") };
-            assert_eq!(path, dir.path().join("x.txt").display().to_string());
+            let Some(Words::File(path)) = list.apply(&first(count), &files).unwrap().words else { panic!("a file") };
+            assert_eq!(path, dir.path().join("x.txt"));
             assert_eq!(fs_err::read(path).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn an_extension_that_a_shell_acts_upon_is_not_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = Files { directory: dir.path(), stem: "x", report_file: None };
+        for (file, expected) in [("l.csv", "x.csv"), ("l", "x.list"), ("l.a b", "x.list"), ("l.$(touch y)", "x.list")] {
+            let list = List::new(file.into(), b"a\n".to_vec(), false).unwrap();
+            let Some(Words::File(path)) = list.apply(&first(1), &files).unwrap().words else { panic!("a file") };
+            assert_eq!(path, dir.path().join(expected));
         }
     }
 

@@ -335,8 +335,10 @@ pub(crate) enum Place {
 /// The replacement for a placeholder.
 #[derive(Clone, Debug)]
 pub(crate) enum Words {
-    /// Text that replaces the placeholder everywhere.
+    /// Text that replaces the placeholder everywhere. Shells do not act upon its characters.
     Text(String),
+    /// The path of a file that replaces the placeholder everywhere.
+    File(PathBuf),
     /// Arguments that replace an argument equal to the placeholder, or else follow all arguments.
     Arguments(Vec<OsString>),
 }
@@ -348,6 +350,8 @@ pub(crate) struct Placeholder {
     pub(crate) word: &'static str,
     /// Set if the command line must have the word.
     pub(crate) is_required: bool,
+    /// Set if a path replaces it.
+    pub(crate) is_path: bool,
     /// Instructions for a user who left it out, with an example.
     pub(crate) usage: &'static str,
 }

@@ -38,6 +38,7 @@ impl Axis for Protocol {
         Some(Placeholder {
             word: "PATTERN",
             is_required: true,
+            is_path: false,
             usage: "the word PATTERN must stand in the value of a variable or in an argument, where the target expects the \
                     pattern; for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program",
         })

@@ -10,7 +10,7 @@ use std::{
 use cargo_config2::{Flags, PathAndArgs, ResolveOptions, TargetTriple};
 
 use super::{Arguments, CargoError};
-use crate::process;
+use crate::process::{self, scratch_dir::temp_dir};
 
 /// The variables with flags. The first overrides the second, and both override all flags of the configuration.
 const ENCODED: &str = "CARGO_ENCODED_RUSTFLAGS";
@@ -277,7 +277,7 @@ impl GivenConfig {
             (given.to_string_lossy().into_owned(), directory.to_owned())
         };
         // cargo-config2 reads only files, and only where cargo would look for them.
-        let place = tempfile::tempdir()?;
+        let place = tempfile::tempdir_in(temp_dir())?;
         fs_err::create_dir(place.path().join(".cargo"))?;
         fs_err::write(place.path().join(".cargo/config.toml"), text)?;
         let options = ResolveOptions::default()

@@ -101,8 +101,16 @@ pub(super) enum ResumeError {
     #[error(transparent)]
     RunDir(#[from] RunDirError),
     /// The directory has no search that can be continued.
-    #[error("`{}` has no search that can be continued; leave out `--resume` to search from the beginning", .0.display())]
-    Nothing(PathBuf),
+    #[error(
+        "there is no search in `{}` to continue: it was stopped before its first run, or `--out` named another directory; to start it again: {line}",
+        directory.display()
+    )]
+    Nothing {
+        /// The directory.
+        directory: PathBuf,
+        /// The command line without `--resume`.
+        line: String,
+    },
     /// The conditions are not the same.
     #[error("the search in `{}` cannot be continued: {what}; restore this, or leave out `--resume` to search from the beginning", directory.display())]
     Changed {

@@ -59,7 +59,7 @@ use crate::{
     cargo::{self, Subcommand},
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
-    output::{events::Event, exit_status::Exit, noise, terminal, toggle_list, verdict_status::VerdictStatus},
+    output::{events::Event, exit_status::Exit, noise, run_dir, terminal, toggle_list, verdict_status::VerdictStatus},
     process::{self, interrupt::Interrupt, machine_fault::patiently},
     run::{error::RunError, in_flight::InFlight, seed::Seed},
     targets::{
@@ -260,6 +260,7 @@ fn command_options(command: &ExecCommand, seed: Seed) -> Result<CommandOptions, 
     Ok(CommandOptions {
         words: words.collect::<Result<_, _>>()?,
         root: env::current_dir().map_err(CommandError::WorkingDirectory)?,
+        inputs: run_dir::inputs_of(&command.search.out).map_err(CommandError::WorkingDirectory)?,
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),

@@ -1,6 +1,6 @@
 //! The beginning of a search: a new one, or one that `--resume` continues.
 
-use std::{io, path::Path};
+use std::{ffi::OsStr, io, path::Path};
 
 use super::{
     command_line,
@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     lab::journal::Journal,
-    output::run_dir::{RunDir, RunDirError},
+    output::run_dir::{self, RunDir, RunDirError},
+    process::shell,
     run::seed::Seed,
 };
 
@@ -51,7 +52,7 @@ impl Beginning {
                 return Err(ResumeError::Changed { directory: directory(), what });
             }
             let journal = Journal::open(&run_dir.journal()).map_err(|source| match source.kind() {
-                io::ErrorKind::NotFound => ResumeError::Nothing(directory()),
+                io::ErrorKind::NotFound => nothing(&args.out),
                 _ => ResumeError::Journal { directory: directory(), source },
             })?;
             run_dir.empty_trials().map_err(|source| ResumeError::Journal { directory: directory(), source })?;
@@ -91,5 +92,20 @@ pub(super) fn seed(args: &SearchArgs) -> Result<Seed, ResumeError> {
 
 /// Returns the conditions of the interrupted search in a run directory.
 fn conditions_of(directory: &Path) -> Result<Conditions, ResumeError> {
-    RunDir::read_conditions(directory)?.ok_or_else(|| ResumeError::Nothing(directory.to_owned()))
+    match RunDir::read_conditions(directory) {
+        Ok(conditions) => conditions.ok_or_else(|| nothing(directory)),
+        // The directory of a search is made after its builds.
+        Err(RunDirError::None { .. }) if run_dir::is_unwritten(directory) => Err(nothing(directory)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the error for a directory without a search that can be continued.
+fn nothing(directory: &Path) -> ResumeError {
+    let ours = ["cargo", "bisect-opt"].map(OsStr::new);
+    let words = command_line::own_words();
+    let target = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let words = words.iter().enumerate().filter(|(i, word)| *i > target || *word != "--resume");
+    let line = shell::line(ours.into_iter().chain(words.map(|(_, word)| word.as_os_str())));
+    ResumeError::Nothing { directory: directory.to_owned(), line }
 }

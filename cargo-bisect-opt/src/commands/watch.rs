@@ -17,8 +17,8 @@ use crate::{
         Lab,
         target::{Reader, Reproduction, Target},
     },
-    output::exit_status::Exit,
-    process::{self, debugger::Debugger, interrupt::Interrupt},
+    output::{exit_status::Exit, run_dir},
+    process::{self, debugger::Debugger, interrupt::Interrupt, scratch_dir::temp_dir},
     run::{moment, seed::Seed},
     targets::{
         command::{CommandOptions, CommandTarget},
@@ -132,7 +132,7 @@ fn search(
 
 /// Returns the command line that stops the target at a moment, in the debugger.
 fn stop_line(target: &impl Target, at: u64) -> String {
-    let (selection, directory) = (&moment::stop_at(at), &env::temp_dir());
+    let (selection, directory) = (&moment::stop_at(at), &temp_dir());
     target.reproduce(&Reproduction { selection, tests: &[], directory, stem: "watch", reader: Reader::Person })
 }
 
@@ -185,6 +185,7 @@ impl WatchCommand {
         Ok(CommandOptions {
             words: words.collect::<Result<_, _>>()?,
             root: env::current_dir().map_err(CommandError::WorkingDirectory)?,
+            inputs: run_dir::inputs_of(&args.out).map_err(CommandError::WorkingDirectory)?,
             timeout: args.timeout,
             skip_code: args.skip_code,
             fail_when: None,

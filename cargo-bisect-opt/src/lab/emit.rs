@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     output::{
+        conclusion_kind::ConclusionKind,
         events::{Event, Found, LogEnd, PatchFiles, Patches, Replay, RunBegins, Smallest, TrialDone, in_milliseconds},
         log_end,
         noise::CulpritEstimate,
@@ -184,7 +185,7 @@ pub(super) fn smallest<T: Target>(
 /// preliminary event says that there is a culprit.
 pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_end: bool) -> io::Result<()> {
     let is_final = session.tests.is_none() || at_end;
-    let culprits = session.search.culprits();
+    let culprits = ConclusionKind::culprits_left(&session.search);
     let mut found = Vec::new();
     for (index, shared) in culprits.iter().enumerate() {
         let changes: BTreeSet<_> = shared.culprit.ids(session.target.order()).collect();
@@ -245,15 +246,18 @@ fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -
 }
 
 /// Emits which culprits are taken back: the target contradicted itself after they were named, and they were not found
-/// again.
+/// again, or the verdict is that the changes make no difference.
 fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<()> {
-    let culprits = session.search.culprits();
+    let culprits = ConclusionKind::culprits_left(&session.search);
     let is_one = |emitted: &BTreeSet<ChangeId>| {
         culprits.iter().any(|shared| shared.culprit.ids(session.target.order()).collect::<BTreeSet<_>>() == *emitted)
     };
     session.named.retain(|named| is_one(&named.changes.iter().copied().collect()));
     let taken_back = session.emitted.iter().enumerate().filter(|(_, emitted)| !is_one(emitted));
     let numbers: Vec<_> = taken_back.map(|(i, _)| session.lab.totals.sets + i + 1).collect();
+    if !numbers.is_empty() {
+        session.lab.emit(&Event::Withdrawn(&numbers))?;
+    }
     numbers.iter().try_for_each(|number| {
         let note = format!("culprit {number} is withdrawn: it was named before the target contradicted itself");
         session.lab.emit(&Event::Note(&note))

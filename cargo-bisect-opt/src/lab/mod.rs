@@ -190,7 +190,7 @@ impl Lab<'_> {
         let Conclusion { status, kind, words } = conclusion;
         let end = End {
             status,
-            sets: search.culprits().len(),
+            sets: found.len(),
             trials: search.progress().trials(),
             runs: search.progress().runs(),
             duration: self.time_since(begun),

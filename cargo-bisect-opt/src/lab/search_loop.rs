@@ -2,14 +2,14 @@
 
 use std::io;
 
-use bisect_core::search::{Observation, Outcome, Question, Step, Trial};
+use bisect_core::search::{Observation, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
 
 use super::{
     control_runs, emit, noisy_notes, per_test,
     session::Session,
     target::{Judgement, Target},
     text_runs,
-    workers::Next,
+    workers::{self, Next},
 };
 use crate::{
     output::{
@@ -105,10 +105,14 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 Next::Interrupted => return Err(RunError::Interrupted),
                 Next::Over { spec, result, coalesce_window } => {
                     let shown = result?;
-                    if !text_runs::take_text(self, &spec.trial, &shown) {
+                    if text_runs::take_text(self, &spec.trial, &shown) {
+                        workers::delete_reports(&spec);
+                    } else {
                         self.target.learn(&spec.trial, &shown)?;
                         if let Some(shown) = control_runs::take(self, spec.trial.id, shown) {
                             self.awaiting_judgement.push((spec, shown));
+                        } else {
+                            workers::delete_reports(&spec);
                         }
                     }
                     if coalesce_window.is_some() {
@@ -160,7 +164,12 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let is_time = is_time && !control_runs::want(self, trial, &shown);
             let judgement = if is_time { self.target.judge(trial, shown) } else { Judgement::Pending(shown) };
             match judgement {
-                Judgement::Ready(results) => self.record(trial, results)?,
+                Judgement::Ready(results) => {
+                    self.record(trial, results)?;
+                    if !self.is_quoted(trial.id) {
+                        workers::delete_reports(&spec);
+                    }
+                }
                 Judgement::Pending(shown) => self.awaiting_judgement.push((spec, shown)),
             }
             if is_end && self.try_split()? {
@@ -175,6 +184,15 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// Continues the search for each failing test, if the target is searched so and both ends are known.
     fn try_split(&mut self) -> io::Result<bool> {
         Ok(self.knows_ends() && !text_runs::awaits_places(self) && self.search.can_split() && per_test::split(self)?)
+    }
+
+    /// Returns true if the conclusion quotes the reports of this trial's runs. Those of all others were read, and a
+    /// million reports in each run would fill a disk.
+    fn is_quoted(&self, trial: TrialId) -> bool {
+        let tests = self.tests.as_ref().map_or(1, Vec::len);
+        (0..tests).filter_map(|test| self.search.test(test).verdict()).any(
+            |verdict| matches!(verdict, Verdict::Unusable(Unusable::Unasked { trial: quoted, .. }) if *quoted == trial),
+        )
     }
 
     /// Records the results of a run.

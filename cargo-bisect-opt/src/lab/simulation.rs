@@ -120,7 +120,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
             trace,
             Listener::new("the answer alone", results_alone),
             Listener::new("the answer", results),
-            Listener::new("the events", Json(events.clone())),
+            Listener::new("the events", Json::new(events.clone())),
         ]),
         interrupt: &interrupt,
         totals: Totals::default(),

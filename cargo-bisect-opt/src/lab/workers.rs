@@ -355,6 +355,11 @@ pub(super) fn delete_files(spec: &RunSpec) {
     }
 }
 
+/// Deletes the reports of a run, which were read. If they stay, they do no harm.
+pub(super) fn delete_reports(spec: &RunSpec) {
+    let _ = fs_err::remove_file(&spec.report_file);
+}
+
 /// The means that a run gets beside its specification.
 type Means<'a> = (&'a Slots, &'a Mutex<Option<ScratchDir>>, &'a Interrupt, &'a Seat);
 

@@ -66,12 +66,12 @@ fn exit_and_words(
 ) -> (Exit, String) {
     match tests {
         Some(tests) if *verdict == Verdict::Incomplete(Incomplete::MaxRuns) => {
-            let (exit, words) = incomplete(Incomplete::MaxRuns, search.culprits().len());
+            let (exit, words) = incomplete(Incomplete::MaxRuns, ConclusionKind::culprits_left(search).len());
             (exit, words + &so_far(search, estimate, tests))
         }
         Some(tests) => of_tests(search, estimate, tests, about),
-        None => under_noise(search, verdict, estimate(0).as_ref(), search.culprits().len(), about)
-            .unwrap_or_else(|| of_one(search, verdict, search.culprits().len(), about)),
+        None => under_noise(search, verdict, estimate(0).as_ref(), ConclusionKind::culprits_left(search).len(), about)
+            .unwrap_or_else(|| of_one(search, verdict, ConclusionKind::culprits_left(search).len(), about)),
     }
 }
 
@@ -164,7 +164,7 @@ fn of_tests(search: &Search, estimate: &Estimates<'_>, tests: &[String], about: 
     if may_be_more || status == Exit::Nothing && !search.culprits().is_empty() {
         status = worse(status, Exit::Limit);
     }
-    let culprits = plural(search.culprits().len(), "culprit");
+    let culprits = plural(ConclusionKind::culprits_left(search).len(), "culprit");
     let mut words = format!("found {culprits} for {}", plural(tests.len(), "test"));
     if may_be_more {
         status = worse(status, Exit::Limit);

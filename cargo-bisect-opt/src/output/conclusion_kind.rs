@@ -1,6 +1,6 @@
 //! The kind of a conclusion, for the JSON, where the exit status does not show it.
 
-use bisect_core::search::{Inconsistency, Search, Verdict};
+use bisect_core::search::{Inconsistency, Search, Shared, Verdict};
 use serde::{Serialize, Serializer};
 
 /// A kind of conclusion that has no exit status of its own.
@@ -31,6 +31,18 @@ impl ConclusionKind {
             Verdict::Inconsistent(Inconsistency::CarryOver(_)) => Some(Self::CarryOver),
             _ => None,
         }
+    }
+
+    /// Returns the culprits of a search that its verdicts leave. A verdict of a kind says that the outcomes do not follow
+    /// from the changes, so it takes back what was named before.
+    pub(crate) fn culprits_left(search: &Search) -> Vec<Shared<'_>> {
+        let is_left = |&test: &usize| search.test(test).verdict().and_then(Self::of).is_none();
+        let mut culprits = search.culprits();
+        for shared in &mut culprits {
+            shared.tests.retain(is_left);
+        }
+        culprits.retain(|shared| !shared.tests.is_empty());
+        culprits
     }
 
     /// Returns the kind that all inconsistent tests have in common.

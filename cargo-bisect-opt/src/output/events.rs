@@ -44,6 +44,10 @@ pub(crate) enum Event<'a> {
     Preliminary(&'a Found),
     /// A culprit was found and confirmed.
     Found(&'a Found),
+    /// The culprits with these numbers are withdrawn: they were named before the target contradicted itself. It comes
+    /// before [`Searched`](Self::Searched), until which an answer keeps culprits back.
+    #[serde(skip)]
+    Withdrawn(&'a [usize]),
     /// All culprits of several tests. They are shown in groups that differ only in the test.
     #[serde(skip)]
     Groups(&'a [Found]),
@@ -190,6 +194,7 @@ pub(crate) struct Smallest {
 
 /// A confirmed culprit.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(Default))]
 pub(crate) struct Found {
     /// The number of the set, from 1.
     pub(crate) set: usize,

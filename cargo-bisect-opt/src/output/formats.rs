@@ -27,7 +27,7 @@ pub(crate) struct AnswerFormat {
     pub(crate) render: fn(&RecordedRun) -> String,
 }
 
-/// The default format: a search prints it in parts, as soon as they are known.
+/// The default format: a search prints it in parts, as soon as they are certain.
 pub(crate) const TEXT: &str = "text";
 
 /// The format that `--message-format=json` selects.

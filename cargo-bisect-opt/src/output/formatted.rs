@@ -9,6 +9,7 @@ use super::{
     recorded::{Provenance, RecordedRun},
     terminal,
 };
+use crate::hidden::escaped_in_json;
 
 /// Writes what a search has recorded to standard output.
 ///
@@ -22,7 +23,10 @@ pub(crate) fn show(format: &AnswerFormat, run: &RecordedRun) -> io::Result<()> {
 }
 
 fn write_to(out: &mut impl Write, format: &AnswerFormat, run: &RecordedRun) -> io::Result<()> {
-    out.write_all((format.render)(run).as_bytes())?;
+    let text = (format.render)(run);
+    // The others are for a terminal, which shows hidden characters, or a page, which has none.
+    let text = if format.is_for_terminal { text.into() } else { escaped_in_json(&text) };
+    out.write_all(text.as_bytes())?;
     out.flush()
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::process::own_file;
+use crate::{hidden::escaped_in_json, process::own_file};
 
 /// Opens a file to add lines. Returns it with the values of its lines and their positions. A line that is not complete
 /// or not of this type is removed, and so are all after it.
@@ -32,7 +32,6 @@ pub(crate) fn open<T: DeserializeOwned>(path: &Path) -> io::Result<(File, Vec<(u
 /// # Errors
 /// If it cannot be written.
 pub(crate) fn add(mut file: impl Write, value: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(value)?;
-    line.push(b'\n');
-    file.write_all(&line)
+    let line = serde_json::to_string(value)?;
+    file.write_all((escaped_in_json(&line).into_owned() + "\n").as_bytes())
 }

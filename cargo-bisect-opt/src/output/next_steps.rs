@@ -30,8 +30,8 @@ pub(crate) struct NextSteps {
     can_resume: bool,
     /// The numbers of the culprits.
     sets: Vec<usize>,
-    /// The steps for single culprits.
-    of_culprits: Vec<String>,
+    /// The steps for single culprits, each with the number of its culprit.
+    of_culprits: Vec<(usize, String)>,
     /// The command line for the smallest failing set so far.
     smallest: Option<String>,
 }
@@ -57,6 +57,10 @@ impl NextSteps {
                 self.sets.push(found.set);
                 self.of_culprit(found);
             }
+            Event::Withdrawn(culprits) => {
+                self.sets.retain(|set| !culprits.contains(set));
+                self.of_culprits.retain(|(set, _)| !culprits.contains(set));
+            }
             _ => {}
         }
     }
@@ -68,8 +72,9 @@ impl NextSteps {
         let next = found.next.iter().flat_map(|next| next.lines()).filter(is_harmless).map(str::to_owned);
         let mut steps: Vec<String> = reproduce.into_iter().chain(next).collect();
         // Several culprits may have a step in common.
-        steps.retain(|step| !step.starts_with('#') && !self.of_culprits.contains(step));
-        self.of_culprits.extend(steps);
+        let is_known = |step: &String| self.of_culprits.iter().any(|(_, known)| known == step);
+        steps.retain(|step| !step.starts_with('#') && !is_known(step));
+        self.of_culprits.extend(steps.into_iter().map(|step| (found.set, step)));
     }
 
     /// Returns the lines of a next step that searches the hunks of the commits of a culprit.
@@ -89,7 +94,7 @@ impl NextSteps {
 
     /// Returns the next steps after a search with this end, whose continuation is known.
     pub(crate) fn after(&self, end: &End) -> Vec<String> {
-        let mut steps = self.of_culprits.clone();
+        let mut steps: Vec<_> = self.of_culprits.iter().map(|(_, step)| step.clone()).collect();
         let own = |command: &str, options: &[&str]| {
             let run_dir = Some(self.run_dir.as_str()).filter(|run_dir| *run_dir != DEFAULT_RUN_DIR);
             line(&[command].into_iter().chain(run_dir).chain(options.iter().copied()).collect::<Vec<_>>())

@@ -20,7 +20,10 @@ use super::{
     recorded::{RecordedResult, RecordedRun, RecordedSearch},
     terminal,
 };
-use crate::units::{grouped_plural, plural, seconds};
+use crate::{
+    hidden::{is_hidden, shown},
+    units::{grouped_plural, plural, seconds},
+};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
@@ -67,10 +70,15 @@ pub(crate) fn render(run: &RecordedRun) -> String {
 
 /// Returns text in which characters that show nothing, or that change the direction of others, are visible.
 fn visible(text: &str) -> String {
-    let is_hidden = |c: char| {
-        c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    let mut visible = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if is_hidden(c) => visible += &shown(c),
+            c if c.is_control() && !matches!(c, '\n' | '\t') => visible.push(char::REPLACEMENT_CHARACTER),
+            c => visible.push(c),
+        }
+    }
+    visible
 }
 
 /// Shows the command and what it ran on.

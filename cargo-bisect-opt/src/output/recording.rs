@@ -65,6 +65,10 @@ impl Recording {
                 self.found(found);
                 true
             }
+            Event::Withdrawn(culprits) => {
+                result.found.retain(|found| !culprits.contains(&found.set));
+                true
+            }
             Event::Preliminary(_) => {
                 result.smallest = None;
                 false
@@ -183,5 +187,24 @@ impl From<&Answer> for RecordedAnswer {
     fn from(Answer { set, facts, advice }: &Answer) -> Self {
         let facts = facts.iter().map(|fact| RecordedFact { of: fact.of.to_owned(), text: fact.text.clone() });
         Self { set: *set, facts: facts.collect(), advice: advice.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::formats::FORMATS;
+
+    #[test]
+    fn no_format_has_a_culprit_that_was_withdrawn() {
+        let found = Found { set: 1, confirmed: true, reproduce: "./accuses".to_owned(), ..Found::default() };
+        let mut recording = Recording::new(Provenance::default());
+        recording.learn(&Event::Found(&found));
+        let accuses = |recording: &Recording| {
+            FORMATS.iter().filter(|format| (format.render)(recording.run()).contains("./accuses")).count()
+        };
+        assert!(accuses(&recording) > 5);
+        assert!(recording.learn(&Event::Withdrawn(&[1])), "the result on the disk is renewed");
+        assert_eq!(accuses(&recording), 0);
     }
 }

@@ -4,7 +4,7 @@
 //! bisect-opt.json   marks the directory as ours
 //! lock              locked while a search runs
 //! runs/0001.log     what run 1 printed
-//! reports/0001      what run 1 reported through BISECT_REPORT
+//! reports/0001      what run 1 reported through BISECT_REPORT, until it is read, or if the answer quotes it
 //! inputs/culprit-1* files that the command line of culprit 1 needs
 //! culprit-1.patch   culprit 1 as a patch, if it is an edit of source files; culprit-1-undo.patch undoes it
 //! conditions.json   what must be the same to continue the search
@@ -33,7 +33,10 @@ use super::{
     json_lines,
     run_dir_lock::{LOCK, pauses, take_lock},
 };
-use crate::process::{machine_fault::patiently, own_file};
+use crate::{
+    hidden::escaped_in_json,
+    process::{machine_fault::patiently, own_file},
+};
 
 /// The version of the layout and of the formats of the files.
 const FORMAT: u32 = 1;
@@ -313,9 +316,25 @@ impl RunDir {
     /// If it cannot be written.
     pub(crate) fn write_result(&self, result: &impl Serialize) -> io::Result<()> {
         self.restore().map_err(io::Error::other)?;
-        let mut text = serde_json::to_vec_pretty(result)?;
-        text.push(b'\n');
-        write_whole(&self.path, RESULT, &text)
+        let text = serde_json::to_string_pretty(result)?;
+        write_whole(&self.path, RESULT, (escaped_in_json(&text).into_owned() + "\n").as_bytes())
+    }
+}
+
+/// Returns the absolute path of the directory for files that the command lines of culprits need, in the run directory
+/// `path`. Neither needs to exist.
+///
+/// # Errors
+/// If the working directory is not known.
+pub(crate) fn inputs_of(path: &Path) -> io::Result<PathBuf> {
+    Ok(std::path::absolute(path)?.join(INPUTS))
+}
+
+/// Returns true if `path` does not exist, or is a directory in which no search has written anything.
+pub(crate) fn is_unwritten(path: &Path) -> bool {
+    match read_mark(path) {
+        Ok(mark) => mark == Mark::Unwritten,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 
@@ -435,7 +454,7 @@ fn empty(dir: &Path) -> io::Result<()> {
     })?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
     remove_files(&dir.join(REPORTS), is_number)?;
-    remove_files(&dir.join(INPUTS), |name| name.starts_with("culprit-"))
+    remove_files(&dir.join(INPUTS), |name| ["culprit-", "smallest", "run-"].iter().any(|stem| name.starts_with(stem)))
 }
 
 fn is_number(name: &str) -> bool {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::style::BAD;
-use crate::stderr;
+use crate::{hidden, stderr};
 
 /// A writer that passes text and colours on, and shows other control characters as visible signs. It has no buffer, but
 /// keeps an incomplete sequence back.
@@ -23,8 +23,8 @@ pub(crate) struct Terminal<W: Write> {
 /// No colour needs more bytes.
 const LONGEST: usize = 24;
 const ESCAPE: u8 = 0x1b;
-/// The first byte of the control characters U+0080 to U+009F.
-const LEAD: u8 = 0xc2;
+/// The first bytes of hidden characters. No character has more than three bytes of these.
+const LEADS: [u8; 3] = [0xc2, 0xd8, 0xe2];
 
 /// Returns standard output as a terminal.
 pub(crate) fn stdout() -> Terminal<impl Write> {
@@ -98,17 +98,25 @@ impl<W: Write> Terminal<W> {
     }
 
     fn push(&mut self, byte: u8, out: &mut Vec<u8>) {
-        if self.pending == [LEAD] {
-            self.pending.clear();
-            if (0x80..=0x9f).contains(&byte) {
-                out.extend_from_slice("\u{fffd}".as_bytes());
+        if let Some(lead) = self.pending.first().filter(|first| LEADS.contains(first)) {
+            let length = if *lead == 0xe2 { 3 } else { 2 };
+            if (0x80..=0xbf).contains(&byte) {
+                self.pending.push(byte);
+                if self.pending.len() == length {
+                    let character = std::str::from_utf8(&self.pending).ok().and_then(|text| text.chars().next());
+                    match character.filter(|&c| hidden::is_hidden(c)) {
+                        Some(c) => out.extend_from_slice(hidden::shown(c).as_bytes()),
+                        None => out.extend_from_slice(&self.pending),
+                    }
+                    self.pending.clear();
+                }
                 return;
             }
-            out.push(LEAD);
+            self.show_pending(out);
         }
         if self.pending.is_empty() {
             match byte {
-                ESCAPE | LEAD => self.pending.push(byte),
+                ESCAPE | 0xc2 | 0xd8 | 0xe2 => self.pending.push(byte),
                 b'\n' | b'\t' => out.push(byte),
                 0x7f => out.extend_from_slice("\u{2421}".as_bytes()),
                 0..0x20 => out.extend_from_slice(picture(byte).as_bytes()),
@@ -214,7 +222,7 @@ mod tests {
     fn text_and_colours_are_as_they_are() {
         for text in [
             "plain\n\ttext",
-            "ö€😀é\u{a0}",
+            "ö€😀é\u{a0}ئ…\u{2070}",
             "\x1b[1m\x1b[31mred\x1b[0m",
             "\x1b[38;5;12mblue\x1b[m",
             "\x1b[1;33mx\x1b[39m",
@@ -233,7 +241,8 @@ mod tests {
             ("\x1b[38;2;0;0;0mhidden", "␛[38;2;0;0;0mhidden"),
             ("\x1b\x1b[31mred", "␛\x1b[31mred"),
             ("over\rwritten\x08", "over␍written␈"),
-            ("\u{9b}2J\u{85}", "\u{fffd}2J\u{fffd}"),
+            ("\u{9b}2J\u{85}", "\\u{9b}2J\\u{85}"),
+            ("a\u{202e}b\u{2066}\u{200f}\u{61c}", "a\\u{202e}b\\u{2066}\\u{200f}\\u{61c}"),
             ("cut\x1b[3", "cut␛[3"),
             ("\x1b[1111111111111111111111111111m", "␛[1111111111111111111111111111m"),
             ("\x7f\0", "␡␀"),

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use super::terminal;
+use super::{json_lines, terminal};
 use crate::cargo::toggles::{Toggle, ToggleTable};
 
 /// Shows the toggles of a workspace: as a table, or as one line of JSON each. A note goes to standard error.
@@ -21,8 +21,7 @@ pub(crate) fn show(toggles: &BTreeSet<Toggle>, note: Option<&str>, json: bool) -
         return write!(out, "{}", ToggleTable(toggles));
     }
     for toggle in toggles {
-        serde_json::to_writer(&mut out, toggle)?;
-        writeln!(out)?;
+        json_lines::add(&mut out, toggle)?;
     }
     Ok(())
 }

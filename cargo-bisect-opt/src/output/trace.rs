@@ -102,7 +102,12 @@ impl Trace {
                 self.complete_line(err)?;
                 writeln!(err, "{ODD}note{ODD:#}: {note}")
             }
-            Event::Smallest(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) | Event::Searched(_) => Ok(()),
+            Event::Smallest(_)
+            | Event::Withdrawn(_)
+            | Event::Groups(_)
+            | Event::List(_)
+            | Event::Answer(_)
+            | Event::Searched(_) => Ok(()),
             Event::End(end) => {
                 self.complete_line(err)?;
                 closing::show_end(err, end, &self.out_dir)

@@ -4,10 +4,15 @@
 //!
 //! A locked file in each directory shows whether its process is alive: unlike a process ID, a lock is released at every
 //! end of a process, and it is not reused.
+//!
+//! The parent directory may be that of all programs, so a name proves nothing. Only a directory whose locked file has
+//! the words of this module is deleted. One that was killed before it had them stays: it is empty, but an empty directory
+//! can be another program's.
 
 use std::{
-    fs::{DirEntry, File, TryLockError},
-    io, mem,
+    fs::{self, DirEntry, File},
+    io::{self, Read, Write},
+    mem,
     path::{Path, PathBuf},
 };
 
@@ -15,6 +20,11 @@ use super::remove_tree::{remove_entry, remove_tree};
 
 /// The name of the file that is locked while the owner lives.
 const LOCK: &str = ".lock";
+/// The content of that file, once it is locked.
+const WORDS: &str =
+    "made by cargo-bisect-opt, which deletes this directory when the process that locks this file has ended\n";
+/// The number of random characters in the name of a directory.
+const RANDOM: usize = 6;
 
 /// A directory that is deleted when this is dropped.
 #[derive(Debug)]
@@ -31,38 +41,25 @@ impl OwnedDir {
     /// If it cannot be made.
     pub(crate) fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
         Self::sweep(parent, prefix);
-        loop {
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(prefix);
-            #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-            let path = builder.tempdir_in(parent)?.keep();
-            let lock = match File::create(path.join(LOCK)) {
-                // Another process swept the directory while it was empty.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                lock => lock?,
-            };
-            // Another process may have swept the directory before it was locked.
-            if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && path.join(LOCK).exists() {
-                return Ok(Self { path, _lock: lock });
-            }
-        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix).rand_bytes(RANDOM);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let directory = builder.tempdir_in(parent)?;
+        let mut lock = File::create_new(directory.path().join(LOCK))?;
+        // Another process deletes only what has the words. So they come after the lock; without locks, none deletes it.
+        let _ = lock.try_lock();
+        lock.write_all(WORDS.as_bytes())?;
+        Ok(Self { path: directory.keep(), _lock: lock })
     }
 
     /// Deletes the directories with this prefix whose owners have ended. A directory that cannot be deleted stays for
     /// the next sweep.
     pub(crate) fn sweep(parent: &Path, prefix: &str) {
         for entry in parent.read_dir().into_iter().flatten().flatten() {
-            let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_our_dir(&entry);
-            if !is_one {
-                continue;
-            }
-            match File::open(entry.path().join(LOCK)) {
-                Ok(lock) if lock.try_lock().is_ok() => drop(remove_owned(&entry.path())),
-                Ok(_) => {}
-                // There is no lock file: a process is making or deleting the directory, was killed meanwhile, or is
-                // another program. Only an empty directory is deleted; its maker then makes another one.
-                Err(_) => drop(std::fs::remove_dir(entry.path())),
+            let is_one = entry.file_name().to_str().is_some_and(|name| is_name(name, prefix)) && is_our_dir(&entry);
+            if let Some(_lock) = is_one.then(|| lock_of_ended(&entry.path())).flatten() {
+                let _ = remove_owned(&entry.path());
             }
         }
     }
@@ -90,6 +87,24 @@ impl Drop for OwnedDir {
     }
 }
 
+/// Returns true if a name is the prefix and a random part.
+fn is_name(name: &str, prefix: &str) -> bool {
+    let random = name.strip_prefix(prefix).map(str::as_bytes);
+    random.is_some_and(|random| random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric))
+}
+
+/// Returns the lock of a directory that this module has made, and whose owner has ended.
+fn lock_of_ended(directory: &Path) -> Option<File> {
+    let path = directory.join(LOCK);
+    // A pipe would block, and a link may lead to any file.
+    fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+    let mut lock = File::open(path).ok()?;
+    lock.try_lock().ok()?;
+    let mut words = Vec::new();
+    Read::by_ref(&mut lock).take(WORDS.len() as u64 + 1).read_to_end(&mut words).ok()?;
+    (words == WORDS.as_bytes()).then_some(lock)
+}
+
 /// Returns whether an entry is a directory, not a link, and belongs to this user.
 fn is_our_dir(entry: &DirEntry) -> bool {
     let Ok(metadata) = entry.metadata() else { return false };
@@ -113,41 +128,67 @@ fn remove_owned(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
+
+    /// Makes a directory with a file and this lock file.
+    fn leave(parent: &Path, name: &str, lock: &str, words: &str) -> PathBuf {
+        let path = parent.join(name);
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("file"), "").unwrap();
+        fs::write(path.join(lock), words).unwrap();
+        path
+    }
 
     #[test]
     fn only_directories_of_ended_processes_are_deleted() {
         let parent = tempfile::tempdir().unwrap();
         let living = OwnedDir::new_in(parent.path(), "x-").unwrap();
-        let dead = OwnedDir::new_in(parent.path(), "x-").unwrap();
-        fs::create_dir(dead.path().join("tree")).unwrap();
-        fs::write(dead.path().join("tree/file"), "").unwrap();
         // As at the end of a process: the lock is released, and nothing is deleted.
-        let dead_path = dead.path().to_owned();
-        let copy = parent.path().join("x-dead");
-        fs::create_dir(&copy).unwrap();
-        for name in ["file", LOCK] {
-            fs::write(copy.join(name), "").unwrap();
-        }
-        for other in ["x-empty", "x-no-lock", "y-1"] {
-            fs::create_dir(parent.path().join(other)).unwrap();
-        }
-        fs::write(parent.path().join("x-no-lock/file"), "").unwrap();
-        fs::write(parent.path().join("y-1").join(LOCK), "").unwrap();
-
+        let dead = leave(parent.path(), "x-dead00", LOCK, WORDS);
+        let other = leave(parent.path(), "y-dead00", LOCK, WORDS);
         let new = OwnedDir::new_in(parent.path(), "x-").unwrap();
-        assert!(!copy.exists());
-        // Its process was killed before it had made the lock file, or after it had deleted it.
-        assert!(!parent.path().join("x-empty").exists());
-        for path in
-            [living.path(), new.path(), &dead_path, &parent.path().join("x-no-lock"), &parent.path().join("y-1")]
-        {
+        assert!(!dead.exists());
+        for path in [living.path(), new.path(), &other] {
             assert!(path.exists(), "{}", path.display());
         }
-        dead.delete().unwrap();
-        assert!(!dead_path.exists());
+        let path = living.path().to_owned();
+        living.delete().unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_no_search_has_made_is_never_deleted() {
+        let parent = tempfile::tempdir().unwrap();
+        let mut others = Vec::new();
+        for stem in ["bo-Dead01", "bo-photos", "bo-x", "bo-2026-11-27", "bo-abcdef.d", "bo-", "bsopt-"] {
+            for (end, lock, words) in
+                [("lock", "lock", ""), (".lock", LOCK, ""), ("ab12CD", LOCK, ""), ("ab12CE", "lock", WORDS)]
+            {
+                others.push(leave(parent.path(), &format!("{stem}{end}"), lock, words));
+            }
+        }
+        let more = WORDS.to_owned() + "and more";
+        others.push(leave(parent.path(), "bo-dead01", LOCK, &more));
+        others.push(leave(parent.path(), "bo-dead2", LOCK, WORDS));
+        others.push(leave(parent.path(), "bo-dead003", LOCK, WORDS));
+        others.push(parent.path().join("bo-empty0"));
+        fs::create_dir(others.last().unwrap()).unwrap();
+        for prefix in ["bo-", "bsopt-"] {
+            OwnedDir::sweep(parent.path(), prefix);
+        }
+        for path in others {
+            assert!(path.exists(), "{}", path.display());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_the_words_is_no_lock() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = leave(parent.path(), "x-dead00", "words", WORDS);
+        std::os::unix::fs::symlink("words", path.join(LOCK)).unwrap();
+        OwnedDir::sweep(parent.path(), "x-");
+        assert!(path.join("words").exists());
     }
 
     #[test]

@@ -42,6 +42,16 @@ pub(crate) struct ScratchDir {
     inner: AtomicUsize,
 }
 
+/// Returns the directory for temporary files of all programs.
+pub(crate) fn temp_dir() -> PathBuf {
+    or_default(env::temp_dir())
+}
+
+/// Returns the default directory if the given one is empty: POSIX tools take an empty `TMPDIR` for an unset one.
+fn or_default(directory: PathBuf) -> PathBuf {
+    if directory.as_os_str().is_empty() { PathBuf::from("/tmp") } else { directory }
+}
+
 impl ScratchDir {
     /// Makes one below the system's directory for temporary files, for this user only.
     ///
@@ -50,7 +60,7 @@ impl ScratchDir {
     pub(crate) fn new() -> io::Result<Self> {
         // The path is absolute, since runs have other working directories. The name is short, since the path of a
         // socket in it is limited to about a hundred bytes.
-        Self::below(&env::temp_dir())
+        Self::below(&temp_dir())
     }
 
     /// Makes one below this directory, for this user only.
@@ -59,7 +69,7 @@ impl ScratchDir {
     /// If it cannot be made.
     pub(crate) fn below(parent: &Path) -> io::Result<Self> {
         let parent = std::path::absolute(parent)?;
-        let owned = OwnedDir::new_in(&parent, "bo-").map_err(|error| {
+        let owned = OwnedDir::new_in(&parent, "bsopt-").map_err(|error| {
             io::Error::new(
                 error.kind(),
                 format!(
@@ -149,6 +159,12 @@ mod tests {
         mem::forget((runs, process));
         outer.delete().unwrap();
         assert!(paths.iter().all(|path| !path.exists()));
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        assert_eq!(or_default(PathBuf::new()), Path::new("/tmp"));
+        assert_eq!(or_default("here".into()), Path::new("here"));
     }
 
     #[test]

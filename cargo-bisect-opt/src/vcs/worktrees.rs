@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::{diff, ignored_file::IgnoredFile, query, submodules, worktree_files::WorktreeFiles};
-use crate::process::{SpawnError, mirror::Mirror, owned_dir::OwnedDir, shell};
+use crate::process::{SpawnError, mirror::Mirror, owned_dir::OwnedDir, scratch_dir::temp_dir, shell};
 
 /// The beginning of the name of the directory that holds the worktrees of a search. It begins like other directories
 /// for temporary files, so any search removes what a killed one left.
@@ -85,7 +85,7 @@ impl Worktrees {
     /// If no directory for them can be made, or git cannot be started.
     pub(crate) fn new(repository: &Path, directory: &Path, outside: &[PathBuf]) -> Result<Self, WorktreeError> {
         let lock_file = IgnoredFile::find(repository, directory, "Cargo.lock").map_err(WorktreeError::LockFile)?;
-        let parent = std::env::temp_dir();
+        let parent = temp_dir();
         // Git lists worktrees by their real paths.
         let home = fs_err::canonicalize(&parent)
             .and_then(|parent| OwnedDir::new_in(&parent, PREFIX))

@@ -23,7 +23,7 @@ pub(crate) const HOUSES: &[House] = &[
         may_use: &["bisect_core"],
         rooms: &[
             "commands", "targets", "axes", "lab", "output", "cargo", "compiler", "run", "vcs", "report", "process",
-            "stderr", "units",
+            "stderr", "hidden", "units",
         ],
     },
     House {

@@ -73,7 +73,7 @@ macro_rules! searches {
         $call! {
             continued: plain, verbose, quiet, pair_with_stacks, disable, count, count_noisy, repeat, parallel,
             parallel_random, ignores_pattern, ignores_pattern_parallel, nothing_to_find, fails_both_ways, unresolved,
-            noisy, noisy_parallel, noisy_limit, only_noise, contradicts_itself, carry_over, carry_over_cycle, per_test,
+            noisy, noisy_parallel, noisy_limit, only_noise, withdrawn, contradicts_itself, carry_over, carry_over_cycle, per_test,
             per_test_parallel, per_test_unexplained, per_test_noisy, per_test_groups, per_test_never, per_test_always,
             max_runs, max_sets, max_set_below_all, max_set_size, per_test_max_runs, several_searches;
             others: carry_over_change, interrupted, interrupted_parallel;

@@ -23,6 +23,7 @@ fn options(words: &[&str]) -> CommandOptions {
     CommandOptions {
         words: words.iter().map(|&word| word.into()).collect(),
         root: std::env::temp_dir(),
+        inputs: std::env::temp_dir().join("inputs"),
         timeout: None,
         skip_code: 125,
         fail_when: None,

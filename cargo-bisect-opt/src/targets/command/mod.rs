@@ -1,5 +1,6 @@
 //! A command as a target. An axis determines the text that replaces a placeholder.
 
+mod input_paths;
 mod runner;
 
 use std::{
@@ -48,6 +49,8 @@ pub(crate) struct CommandOptions {
     pub(crate) words: Vec<String>,
     /// The directory to run the command in, which also holds the user's code.
     pub(crate) root: PathBuf,
+    /// The directory for files that its words name and that outlive the search, as an absolute path.
+    pub(crate) inputs: PathBuf,
     /// The time limit of an execution, which fails if it takes longer.
     pub(crate) timeout: Option<Duration>,
     /// The exit status of a command that neither passes nor fails.
@@ -82,7 +85,7 @@ impl CommandTarget {
     /// Returns the target that `options` describe, searched by `axis`.
     ///
     /// # Errors
-    /// If there is no command, or if a required placeholder is missing.
+    /// If there is no command, if a required placeholder is missing, or if a shell would act upon what replaces it.
     pub(crate) fn new(options: CommandOptions, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
         let seed = options.seed;
         let runner = CommandRunner::new(options, axis)?;
@@ -90,6 +93,7 @@ impl CommandTarget {
         if runner.uses_random() {
             notes.repeat([format!("RANDOM comes from the seed {seed}: --seed {seed} repeats it")]);
         }
+        notes.repeat(runner.note_about_paths());
         Ok(Self {
             runner: Arc::new(runner),
             calibration: Arc::default(),

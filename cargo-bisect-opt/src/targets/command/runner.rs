@@ -13,8 +13,12 @@ use bisect_core::{
     search::{Outcome, Reason},
 };
 use serde::{Deserialize, Serialize};
+use tempfile::TempPath;
 
-use super::CommandOptions;
+use super::{
+    CommandOptions,
+    input_paths::{InputPaths, UnsafePath},
+};
 use crate::{
     axes::{AfterBuild, Application, Axis, Files, Place, Placeholder, Words},
     lab::{
@@ -46,7 +50,7 @@ use crate::{
 const RANDOM: &str = "RANDOM";
 
 /// A reason why words cannot be used as a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UsageError {
     /// A missing command: the words are variables only.
     #[error("a command is missing; for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program")]
@@ -54,6 +58,9 @@ pub(crate) enum UsageError {
     /// A missing placeholder: the target would never learn which changes are enabled.
     #[error("{0}")]
     NoPlaceholder(&'static str),
+    /// A shell would act upon the path that replaces a placeholder.
+    #[error(transparent)]
+    UnsafePath(#[from] UnsafePath),
 }
 
 /// A command with placeholders, which an axis fills in.
@@ -62,6 +69,8 @@ pub(crate) struct CommandRunner {
     pub(super) options: CommandOptions,
     pub(super) axis: Box<dyn Axis>,
     placeholder: Option<Placeholder>,
+    /// The place of files that replace the placeholder; `None`: no path replaces it.
+    paths: Option<InputPaths>,
     variables: Vec<(String, String)>,
     pub(super) program: String,
     arguments: Vec<String>,
@@ -104,7 +113,7 @@ impl CommandRunner {
     /// Returns the runner for [`CommandTarget::new`](super::CommandTarget::new).
     ///
     /// # Errors
-    /// If there is no command, or if a required placeholder is missing.
+    /// If there is no command, if a required placeholder is missing, or if a shell would act upon what replaces it.
     pub(super) fn new(options: CommandOptions, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
         let mut words = options.words.iter();
         let mut variables = Vec::new();
@@ -117,13 +126,25 @@ impl CommandRunner {
         };
         let arguments: Vec<_> = words.cloned().collect();
         let placeholder = axis.placeholder();
-        let runner = Self { options, axis, placeholder, variables, program, arguments };
-        match placeholder.filter(|placeholder| placeholder.is_required) {
-            Some(Placeholder { word, usage, .. }) if !runner.texts().any(|text| text.contains(word)) => {
-                Err(UsageError::NoPlaceholder(usage))
+        let mut runner = Self { options, axis, placeholder, paths: None, variables, program, arguments };
+        match placeholder {
+            Some(Placeholder { word, usage, is_required: true, .. })
+                if !runner.texts().any(|text| text.contains(word)) =>
+            {
+                return Err(UsageError::NoPlaceholder(usage));
             }
-            _ => Ok(runner),
+            Some(Placeholder { word, is_path: true, .. }) => {
+                let CommandOptions { root, inputs, .. } = &runner.options;
+                runner.paths = Some(InputPaths::new(root, inputs, word, runner.texts())?);
+            }
+            _ => {}
         }
+        Ok(runner)
+    }
+
+    /// Returns a note about the paths in the words.
+    pub(super) fn note_about_paths(&self) -> Option<String> {
+        self.paths.as_ref()?.note(self.placeholder?.word)
     }
 
     /// Returns true if random numbers are filled in.
@@ -224,6 +245,15 @@ impl CommandRunner {
         Ok((CommandExecution { random, outcome, reason, cause, lost_reports }, finished.duration, note))
     }
 
+    /// Returns the places for the axis's files for a run.
+    fn files<'a>(&'a self, stem: &'a str, surroundings: &Surroundings<'a>, spec: &'a RunSpec) -> Files<'a> {
+        let of_run = Files::of_run(surroundings, spec);
+        match self.paths.as_ref().map(|paths| paths.of_run(of_run.directory)) {
+            Some(directory) if directory != of_run.directory => Files { directory, stem, ..of_run },
+            _ => of_run,
+        }
+    }
+
     /// Returns a run without an execution, which is unresolved.
     fn unmade(&self, spec: &RunSpec, reason: String, mut reports: Reports) -> Result<CommandRun, RunError> {
         own_file::write(&spec.log, &reason)?;
@@ -260,7 +290,7 @@ impl CommandRunner {
         let filling = self.filling(application, random);
         let before = application.preparation.iter().map(|before| format!("{} && ", before.of(reader)));
         let more = application.variables.iter().map(|(name, value)| format!("{name}={} ", quote(value)));
-        let value = |value: &str| fill_text(&filling.text(value), 0);
+        let value = |value: &str| filling.text_with(value, |part| fill_text(part, 0));
         let line = self.write_line(reader, &application.before, value, |arguments| filling.arguments(arguments));
         let directory = (reader == Reader::Replay).then(|| format!("cd {} && ", quote(&self.options.root)));
         let line = directory.into_iter().chain(before).chain(more).chain([line]).collect();
@@ -287,6 +317,7 @@ impl CommandRunner {
         Filling {
             placeholder: self.placeholder.map(|placeholder| placeholder.word),
             words: application.words.as_ref(),
+            paths: self.paths.as_ref(),
             random: random.to_string(),
         }
     }
@@ -312,7 +343,15 @@ impl Runner for CommandRunner {
     ) -> Result<CommandRun, RunError> {
         let (spec, lost) = spec.create_files(surroundings.scratch.path())?;
         let spec = &*spec;
-        let application = self.axis.apply(&spec.choice, &Files::of_run(surroundings, spec))?;
+        let stem = format!("run-{:04}", spec.number);
+        let files = self.files(&stem, surroundings, spec);
+        let application = self.axis.apply(&spec.choice, &files)?;
+        let _file = match &application.words {
+            Some(Words::File(path)) if files.directory != surroundings.scratch.path() => {
+                TempPath::try_from_path(path).ok()
+            }
+            _ => None,
+        };
         let mut reports = Reports::new(spec.choice.asks_for_text() || !self.axis.needs_text_run());
         let place = match self.axis.place(&spec.choice, spec.slot)? {
             None => None,
@@ -361,17 +400,30 @@ fn disturbance(execution: &CommandExecution, calibration: &Calibration<()>) -> O
 struct Filling<'a> {
     placeholder: Option<&'static str>,
     words: Option<&'a Words>,
+    paths: Option<&'a InputPaths>,
     random: String,
 }
 
 impl Filling<'_> {
     /// Returns a text with its placeholders filled in.
     fn text(&self, text: &str) -> String {
-        let text = match (self.placeholder, self.words) {
-            (Some(placeholder), Some(Words::Text(words))) => text.replace(placeholder, words),
-            _ => text.to_owned(),
+        self.text_with(text, str::to_owned)
+    }
+
+    /// Does the same, and changes the user's own parts. What replaces the placeholder of the axis stays as it is: the
+    /// path of a file may contain other placeholders by chance.
+    fn text_with(&self, text: &str, change: impl Fn(&str) -> String) -> String {
+        let own = |text: &str| change(&text.replace(RANDOM, &self.random));
+        let words = match self.words {
+            Some(Words::Text(text)) => text.clone(),
+            Some(Words::File(path)) => {
+                let path = self.paths.map_or_else(|| path.clone(), |paths| paths.written(path));
+                path.display().to_string()
+            }
+            Some(Words::Arguments(_)) | None => return own(text),
         };
-        text.replace(RANDOM, &self.random)
+        let Some(placeholder) = self.placeholder else { return own(text) };
+        text.split(placeholder).map(own).collect::<Vec<_>>().join(&words)
     }
 
     /// Returns arguments with their placeholders filled in.
