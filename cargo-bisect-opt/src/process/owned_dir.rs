@@ -47,8 +47,9 @@ impl OwnedDir {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let directory = builder.tempdir_in(parent)?;
         let mut lock = File::create_new(directory.path().join(LOCK))?;
-        // Another process deletes only what has the words. So they come after the lock; without locks, none deletes it.
-        let _ = lock.try_lock();
+        // Another process deletes only what has the words. So they come after the lock, which a process that looks for
+        // them holds for a moment; without locks, none deletes it.
+        let _ = lock.lock();
         lock.write_all(WORDS.as_bytes())?;
         Ok(Self { path: directory.keep(), _lock: lock })
     }
