@@ -9,7 +9,9 @@ mod crate_search;
 mod dev_side;
 mod inquiry;
 mod left_out;
+mod sources;
 mod suspects;
+mod unsafe_code;
 mod without_passes;
 
 use std::{

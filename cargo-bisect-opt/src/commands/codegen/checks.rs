@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::advice;
+use super::sources;
 use crate::{
     axes::compilation::Compilation,
     cargo::{graph::Package, profiles::CHECKS},
@@ -119,7 +119,7 @@ impl<'a> Decisive<'a> {
     fn places(&self, root: &Path) -> Vec<String> {
         let mut places = Vec::new();
         for package in self.packages {
-            for file in advice::source_files(&package.directory) {
+            for file in sources::source_files(&package.directory) {
                 let Ok(text) = fs_err::read_to_string(&file) else { continue };
                 let shown = file.strip_prefix(root).unwrap_or(&file).display();
                 let lines = (1..).zip(text.lines()).filter(|(_, line)| names_assertions(line));
@@ -135,7 +135,7 @@ impl<'a> Decisive<'a> {
 
 /// Returns true if a line names `debug_assert!` and its like or `debug_assertions`, outside comments.
 fn names_assertions(line: &str) -> bool {
-    let mut words = advice::code_words(line);
+    let mut words = sources::code_words(line);
     words.any(|word| matches!(word, "debug_assert" | "debug_assert_eq" | "debug_assert_ne" | "debug_assertions"))
 }
 
