@@ -80,6 +80,13 @@ impl Contrast {
         CHECKS.into_iter().filter(move |&key| value(&self.good, key) != value(&self.bad, key))
     }
 
+    /// Returns the flags that select a processor or its features, and that only one of the two sides has.
+    pub(crate) fn processor_flags(&self) -> Vec<String> {
+        let [good, bad] = [&self.good, &self.bad].map(Settings::processor_flags);
+        let differing = good.iter().filter(|flag| !bad.contains(flag));
+        differing.chain(bad.iter().filter(|flag| !good.contains(flag))).cloned().collect()
+    }
+
     /// Returns true if checks decide, and so neither a function nor a pass does: a check applies to a crate as a whole,
     /// before it is optimized.
     pub(crate) fn is_decided_by_checks(&self) -> bool {
@@ -92,6 +99,23 @@ impl Contrast {
 }
 
 impl Settings {
+    /// Returns the flags that select a processor or its features, in the form `-Ctarget-cpu=NAME`.
+    fn processor_flags(&self) -> Vec<String> {
+        let mut flags = self.flags.iter().map(String::as_str);
+        let mut found = Vec::new();
+        while let Some(flag) = flags.next() {
+            let option = match flag.strip_prefix("--codegen").or_else(|| flag.strip_prefix("-C")) {
+                Some("") => flags.next().unwrap_or_default(),
+                Some(option) => option.trim_start_matches('='),
+                None => continue,
+            };
+            if option.starts_with("target-cpu=") || option.starts_with("target-feature=") {
+                found.push(format!("-C{option}"));
+            }
+        }
+        found
+    }
+
     fn parse(texts: &[String]) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
         for text in texts.iter().map(|text| text.trim()) {
@@ -206,6 +230,24 @@ mod tests {
         ] {
             let error = contrast(good, bad).unwrap_err();
             assert!(error.contains(expected), "{good:?} {bad:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn flags_for_the_processor_are_those_of_one_side() {
+        for (good, bad, expected) in [
+            ("", "-Ctarget-cpu=x86-64-v3", "-Ctarget-cpu=x86-64-v3"),
+            ("", "-C target-cpu=native -Copt-level=3", "-Ctarget-cpu=native"),
+            ("", "--codegen=target-feature=+avx2,+fma", "-Ctarget-feature=+avx2,+fma"),
+            ("", "--codegen target-feature=+fma", "-Ctarget-feature=+fma"),
+            ("-Ctarget-cpu=x86-64", "-Ctarget-cpu=x86-64-v3", "-Ctarget-cpu=x86-64 -Ctarget-cpu=x86-64-v3"),
+            ("-Ctarget-cpu=native", "-C target-cpu=native -Zmir-opt-level=4", ""),
+            ("opt-level=0", "opt-level=3", ""),
+            ("", "-Zmir-opt-level=4 -C", ""),
+        ] {
+            let options = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
+            let contrast = Contrast::parse(&options(good), &options(bad)).unwrap();
+            assert_eq!(contrast.processor_flags().join(" "), expected, "{good} | {bad}");
         }
     }
 

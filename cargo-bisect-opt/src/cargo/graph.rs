@@ -21,6 +21,8 @@ pub(crate) struct Package {
     pub(crate) id: String,
     /// Its name.
     pub(crate) name: String,
+    /// The name of its library in code, or of its first program.
+    pub(crate) crate_name: String,
     /// Its version.
     pub(crate) version: String,
     /// Its name in a profile.
@@ -157,6 +159,7 @@ impl Package {
                 None => package.id.repr.clone(),
             },
             is_named: by_user.is_some() || !is_own && named.contains(profiles::OTHERS),
+            crate_name: source.map_or(&name, |target| &target.name).replace('-', "_"),
             source: source.map_or_else(PathBuf::new, |target| target.src_path.clone().into()),
             directory: package
                 .manifest_path

@@ -5,6 +5,7 @@
 
 mod advice;
 mod checks;
+mod contributors;
 mod crate_search;
 mod dev_side;
 mod inquiry;
@@ -159,6 +160,7 @@ impl Drill {
                     tests: &culprit.found.tests,
                     facts: Vec::new(),
                     files: Vec::new(),
+                    crates_of_functions: BTreeSet::new(),
                     checks: checks.clone(),
                 };
                 let answer = inquiry.explain(lab, culprit.found.set, driver.as_ref())?;

@@ -93,6 +93,20 @@ impl Pass {
         within.strip_prefix('(').and_then(|one| one.strip_suffix(')')).unwrap_or(within)
     }
 
+    /// Returns the crates that the name of its function contains: the one that defines the function, and those of its
+    /// types.
+    pub(crate) fn crates(&self) -> BTreeSet<String> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let name = self.function();
+        // A crate is the first part of a path, so no `::` precedes it.
+        let paths = name.match_indices("::").filter_map(|(end, _)| {
+            let start = name[..end].rfind(|c| !is_word(c)).map_or(0, |at| at + 1);
+            let is_first = !name[..start].ends_with("::") && start < end;
+            is_first.then(|| name[start..end].to_owned())
+        });
+        paths.collect()
+    }
+
     /// Describes it for the answer.
     pub(crate) fn describe(&self, of: CounterKind) -> String {
         // LLVM names a function without saying that it is one; rustc's passes also work on constants.
@@ -194,6 +208,21 @@ impl Passes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn crates_are_the_first_parts_of_paths() {
+        for (on, expected) in [
+            ("poll_promise::promise::PromiseImpl<T>::poll", "poll_promise"),
+            ("<alloc::vec::Vec<menu::Tea> as core::ops::drop::Drop>::drop", "alloc core menu"),
+            ("loop %bb1 in function ledger::book::{closure#0}", "ledger"),
+            ("(a::f, b::g)", "a b"),
+            ("[module]", ""),
+            ("main", ""),
+        ] {
+            let pass = Pass { unit: "u".to_owned(), number: 1, name: "gvn".to_owned(), on: on.to_owned() };
+            assert_eq!(pass.crates().into_iter().collect::<Vec<_>>().join(" "), expected, "{on}");
+        }
+    }
 
     #[test]
     fn lines_are_read() {

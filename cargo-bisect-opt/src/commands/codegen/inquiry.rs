@@ -12,7 +12,10 @@ use bisect_core::{
     search::{Outcome, Verdict},
 };
 
-use super::{Drill, advice::Known, checks::Decisive, left_out::LeftOut, without_passes::WithoutPasses};
+use super::{
+    Drill, advice::Known, checks::Decisive, contributors::Contributors, left_out::LeftOut,
+    without_passes::WithoutPasses,
+};
 use crate::{
     axes::{
         Axis,
@@ -56,11 +59,13 @@ pub(super) struct Inquiry<'a> {
     pub(super) facts: Vec<Fact>,
     /// The source files of its functions.
     pub(super) files: Vec<PathBuf>,
+    /// The crates that the names of its functions contain.
+    pub(super) crates_of_functions: BTreeSet<String>,
     /// The checks of the profile that may decide.
     pub(super) checks: Vec<&'static str>,
 }
 
-impl Inquiry<'_> {
+impl<'a> Inquiry<'a> {
     /// Searches for functions and passes in these crates, and returns the answer for the culprit.
     pub(super) fn explain(mut self, lab: &mut Lab<'_>, set: usize, driver: Option<&BisectRustc>) -> io::Result<Answer> {
         for &change in &self.culprits {
@@ -161,6 +166,7 @@ impl Inquiry<'_> {
                 let (compilation, crates, tests) = (self.compilation, self.crates, self.tests);
                 let left_out = LeftOut { compilation, crates, bad: &self.bad, package, of, tests };
                 if let Some(pass) = passes.get(pass.id) {
+                    self.crates_of_functions.extend(pass.crates());
                     self.facts.extend(left_out.facts(lab, pass, &passes)?);
                 }
                 break;
@@ -234,12 +240,21 @@ impl Inquiry<'_> {
     }
 
     /// Returns the packages of the culprit.
-    fn packages(&self) -> Vec<&Package> {
-        self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect()
+    fn packages(&self) -> Vec<&'a Package> {
+        let compilation = self.compilation;
+        self.culprits.iter().filter_map(|&change| compilation.package(change)).collect()
     }
 
     fn answer(mut self, set: usize) -> Answer {
         let own = self.packages();
+        let mut packages = own.clone();
+        // Add the packages whose generic functions the culprit's crates compile.
+        for defining in self.files.iter().filter_map(|file| self.compilation.defining(file)) {
+            if !packages.contains(&defining) {
+                packages.push(defining);
+            }
+        }
+        let contributors = Contributors::of(self.compilation, packages, &self.crates_of_functions);
         let checks = Decisive::among(self.checks.iter().copied(), self.compilation, &own);
         let facts: Vec<_> = checks.iter().map(Decisive::fact).collect();
         let project = &self.drill.project;
@@ -248,20 +263,19 @@ impl Inquiry<'_> {
         let mut advice: Vec<_> = checks.iter().flat_map(|check| check.advice(&root, is_test)).collect();
         let after_crates = self.culprits.len().min(self.facts.len());
         self.facts.splice(after_crates..after_crates, facts);
-        if self.compilation.contrast.is_decided_by_checks() {
-            return Answer { set, facts: self.facts, advice };
+        let contrast = &self.compilation.contrast;
+        if !contrast.is_decided_by_checks() {
+            let known = Known {
+                contributors: &contributors,
+                files: self.files.iter().map(PathBuf::as_path).collect(),
+                tests: self.tests,
+                triple: project.triple.as_str(),
+                contrast,
+                root: &root,
+                is_build: project.subcommand.is_build(),
+            };
+            advice.extend(known.advice());
         }
-        let mut packages = self.packages();
-        // Add the packages whose generic functions the culprit's crates compile.
-        for defining in self.files.iter().filter_map(|file| self.compilation.defining(file)) {
-            if !packages.contains(&defining) {
-                packages.push(defining);
-            }
-        }
-        let files = self.files.iter().map(PathBuf::as_path).collect();
-        let triple = self.drill.project.triple.as_str();
-        let is_build = self.drill.project.subcommand.is_build();
-        advice.extend(Known { packages, files, tests: self.tests, triple, is_build }.advice());
         Answer { set, facts: self.facts, advice }
     }
 }

@@ -52,10 +52,9 @@ impl WithoutPasses<'_> {
                     "no single pass was found: in {name}, the LLVM passes alone break it, and so do the MIR passes alone; \
                      without any of them the target passes"
                 ),
-                Some(Outcome::Fail) => format!(
-                    "no pass was found: it fails without any LLVM or MIR pass in {name}, so another option breaks it: \
-                     compare those of `--good` and `--bad`"
-                ),
+                Some(Outcome::Fail) => {
+                    format!("no pass was found: it fails without any LLVM or MIR pass in {name}, so {}", self.option())
+                }
                 outcome => {
                     let result = if outcome.is_some() { "has no result: see its log" } else { "was not made" };
                     format!(
@@ -66,6 +65,16 @@ impl WithoutPasses<'_> {
             },
         };
         lab.emit(&Event::Note(&note))
+    }
+
+    /// Says which option breaks the target, as passes do not.
+    fn option(&self) -> String {
+        let flags = self.compilation.contrast.processor_flags();
+        if flags.is_empty() {
+            "another option breaks it: compare those of `--good` and `--bad`".to_owned()
+        } else {
+            format!("{} itself breaks it", flags.join(" "))
+        }
     }
 
     /// Returns the outcome without both kinds of passes; `None` if it was not run.
