@@ -223,9 +223,14 @@ fn checks_by_hand_end_at_crates() {
     for words in [
         "`overflow-checks` off in crate `meter`: with them, an arithmetic overflow is a panic where it wrapped before",
         "the message of the panic names the line in `meter`",
+        // The release profile has no such checks.
+        "[profile.dev.package.meter]\n  overflow-checks = false",
     ] {
         assert!(finished.stdout.contains(words), "{words}\n{finished}");
     }
+    finished.expect_message(&[
+        "functions and passes are not searched: the target fails with overflow-checks, which applies",
+    ]);
     fixture
         .write("app/tests/never.rs", "#[test]\nfn it_is_small() {\n    assert_eq!(notice::text(\"a\"), \"a\");\n}\n");
     let words = ["--good=debug-assertions=false", "--bad=debug-assertions=true", "--test=never"];

@@ -13,7 +13,7 @@ use bisect_core::{ChangeId, protocol::names};
 use super::Application;
 use super::contrast::{Contrast, Settings};
 use crate::{
-    cargo::{Artifacts, BuildOverrides, CargoError, Project, graph::Package},
+    cargo::{Artifacts, BuildOverrides, CargoError, Project, graph::Package, profiles::Profiles},
     compiler::{
         passes::Passes,
         plan::{self, Counter, CounterKind, Plan},
@@ -35,6 +35,8 @@ pub(crate) struct Compilation {
     pub(crate) profile: String,
     /// The settings of the profile for all packages that differ from the user's, as values for `--config`.
     pub(crate) settings: Vec<String>,
+    /// The user's profiles.
+    profiles: Arc<Profiles>,
     /// The configuration of the wrapper.
     pub(crate) session: WrapperConfig,
     /// The path of this executable, which is also the wrapper.
@@ -60,8 +62,19 @@ impl Compilation {
         let seen = packages.iter().map(|package| (package.change, OnceLock::new())).collect();
         let (profile, seen, scratch) = (project.profile(), Arc::new(seen), Arc::new(scratch));
         let wrapper = std::env::current_exe()?;
-        let (exceptions, settings) = (BTreeMap::new(), Vec::new());
-        Ok(Self { packages, contrast, exceptions, profile, settings, session, wrapper, seen, _scratch: scratch })
+        let (exceptions, settings, profiles) = (BTreeMap::new(), Vec::new(), Arc::new(project.profiles()));
+        Ok(Self {
+            packages,
+            contrast,
+            exceptions,
+            profile,
+            settings,
+            profiles,
+            session,
+            wrapper,
+            seen,
+            _scratch: scratch,
+        })
     }
 
     /// Returns the package of a change: the change may be the package itself, or be in it. If several packages have the
@@ -149,6 +162,18 @@ impl Compilation {
         let value = move |key: &str| exceptions?.get(key);
         let keys = self.contrast.good.keys.iter();
         keys.map(move |(key, usual)| (key.as_str(), value(key).unwrap_or(usual).as_str()))
+    }
+
+    /// Returns the profile in which the good options of these packages have an effect: the one that is searched, or else
+    /// `dev`. `None` if both have these options anyway.
+    pub(crate) fn profile_with_effect(&self, packages: &[&Package]) -> Option<&str> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let has_effect = |profile: &str, package: &Package| {
+            let named = (package.spec.as_str(), package.is_own);
+            self.good_keys(package).any(|key| self.profiles.may_differ(profile, key, named, variable))
+        };
+        let profiles = [self.profile.as_str(), "dev"];
+        profiles.into_iter().find(|profile| packages.iter().any(|package| has_effect(profile, package)))
     }
 
     fn side(&self, is_bad: bool) -> &Settings {

@@ -80,6 +80,25 @@ impl Contrast {
         CHECKS.into_iter().filter(move |&key| value(&self.good, key) != value(&self.bad, key))
     }
 
+    /// Returns true if the target passes with a check, and false if it fails with it; `None` if no option sets it.
+    pub(crate) fn passes_with(&self, check: &str) -> Option<bool> {
+        let is_on = |settings: &Settings| settings.keys.get(check).map(|value| value == "true");
+        is_on(&self.good).or_else(|| is_on(&self.bad).map(|is_bad| !is_bad))
+    }
+
+    /// Describes for people what the outcome of the target depends on, if [checks](Self::checks) decide.
+    pub(crate) fn needs_of_checks(&self) -> String {
+        let (failing, passing): (Vec<_>, Vec<_>) =
+            self.checks().partition(|check| self.passes_with(check) == Some(false));
+        let needs = format!("the target needs {} to pass", passing.join(" or "));
+        let fails = format!("the target fails with {}", failing.join(" or "));
+        match (passing.is_empty(), failing.is_empty()) {
+            (_, true) => needs,
+            (true, false) => fails,
+            (false, false) => format!("{needs}, or {fails}"),
+        }
+    }
+
     /// Returns the flags that select a processor or its features, and that only one of the two sides has.
     pub(crate) fn processor_flags(&self) -> Vec<String> {
         let [good, bad] = [&self.good, &self.bad].map(Settings::processor_flags);
@@ -230,6 +249,30 @@ mod tests {
         ] {
             let error = contrast(good, bad).unwrap_err();
             assert!(error.contains(expected), "{good:?} {bad:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_check_is_needed_or_makes_the_target_fail() {
+        for (good, bad, expected) in [
+            ("debug-assertions=true", "", "the target needs debug-assertions to pass"),
+            ("", "overflow-checks=true", "the target fails with overflow-checks"),
+            ("overflow-checks=false", "overflow-checks=true", "the target fails with overflow-checks"),
+            ("overflow-checks=false", "", "the target fails with overflow-checks"),
+            (
+                "overflow-checks=true,debug-assertions=true",
+                "",
+                "the target needs debug-assertions or overflow-checks to pass",
+            ),
+            (
+                "overflow-checks=false,debug-assertions=true",
+                "",
+                "the target needs debug-assertions to pass, or the target fails with overflow-checks",
+            ),
+        ] {
+            let options = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
+            let contrast = Contrast::parse(&options(good), &options(bad)).unwrap();
+            assert_eq!(contrast.needs_of_checks(), expected, "{good} | {bad}");
         }
     }
 

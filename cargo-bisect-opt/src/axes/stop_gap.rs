@@ -6,18 +6,20 @@ use crate::{cargo::graph::Package, compiler::plan::CounterKind, output::events::
 /// Returns the section of the workspace's manifest that compiles these packages with the good options. `None` if a
 /// manifest cannot express them: it has no compiler flags for single packages.
 pub(crate) fn of_crates(compilation: &Compilation, packages: &[&Package]) -> Option<StopGap> {
-    let Compilation { contrast, profile, settings, .. } = compilation;
+    let Compilation { contrast, profile: searched, settings, .. } = compilation;
     if contrast.good.keys.is_empty() || !contrast.good.flags.is_empty() || !contrast.bad.flags.is_empty() {
         return None;
     }
+    let profile = compilation.profile_with_effect(packages)?;
     let keys = |package: &&Package| {
         let is_only = compilation.packages.iter().filter(|other| other.name == package.name).count() == 1;
         if is_only && !package.is_named { package.name.clone() } else { format!("{:?}", package.spec) }
     };
     let tables = packages.iter().map(|package| (keys(package), compilation.good_keys(package).collect()));
     // The target passed with the search's settings for all packages, so they belong to the workaround.
-    let of_profile = format!("profile.{profile}.");
+    let of_profile = format!("profile.{searched}.");
     let global = settings.iter().filter_map(|setting| setting.strip_prefix(&of_profile)?.split_once('='));
+    let global = global.filter(|_| profile == searched);
     let text = overrides(profile, global, &tables.collect::<Vec<_>>());
     Some(StopGap { place: "in the workspace's Cargo.toml", text })
 }

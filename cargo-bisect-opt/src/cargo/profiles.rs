@@ -93,6 +93,18 @@ impl Profiles {
         of_package(spec).or_else(of_others).or_else(of_all).unwrap_or_else(built_in)
     }
 
+    /// Returns true if a key has another value than this one in a profile, or may have. `package` is as in
+    /// [`has_check`](Self::has_check).
+    pub(crate) fn may_differ(
+        &self,
+        profile: &str,
+        (key, value): (&str, &str),
+        package: (&str, bool),
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> bool {
+        !CHECKS.contains(&key) || self.has_check(profile, key, package, variable).to_string() != value
+    }
+
     /// Returns a profile and those that it inherits from, the nearest first.
     fn chain(&self, profile: &str) -> Vec<String> {
         let mut chain = vec![profile.to_owned()];
@@ -207,6 +219,24 @@ mod tests {
                 |name: &str| variable.filter(|_| name == "CARGO_PROFILE_DEV_OVERFLOW_CHECKS").map(str::to_owned);
             let found = profiles.has_check(profile, key, package, variable);
             assert_eq!(found, expected, "{profile} {key} {package:?} {given}");
+        }
+    }
+
+    #[test]
+    fn a_check_that_a_profile_has_anyway_does_not_differ() {
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::write(dir.path().join("Cargo.toml"), "[profile.dev.package.off]\noverflow-checks = false\n").unwrap();
+        let profiles = Profiles::read(dir.path(), dir.path(), &[]);
+        let [assertions, overflow] = CHECKS;
+        for (profile, package, key, expected) in [
+            ("release", "a", (assertions, "false"), false),
+            ("dev", "a", (assertions, "false"), true),
+            ("release", "a", (assertions, "true"), true),
+            ("dev", "off", (overflow, "false"), false),
+            ("release", "a", ("opt-level", "3"), true),
+        ] {
+            let found = profiles.may_differ(profile, key, (package, true), |_| None);
+            assert_eq!(found, expected, "{profile} {package} {key:?}");
         }
     }
 }

@@ -127,12 +127,11 @@ impl Drill {
         );
         let by_checks = compilation.contrast.is_decided_by_checks();
         if (end.status == Exit::Found || is_limited) && (self.depth > Depth::Crates || by_checks) {
-            let checks: Vec<_> = compilation.contrast.checks().collect();
+            let contrast = &compilation.contrast;
+            let checks: Vec<_> = contrast.checks().collect();
             let (driver, note) = if by_checks {
-                let checks = checks.join(" or ");
-                let note = format!(
-                    "functions and passes are not searched: the target needs {checks} to pass, which applies to whole crates"
-                );
+                let passes = contrast.needs_of_checks();
+                let note = format!("functions and passes are not searched: {passes}, which applies to whole crates");
                 (None, (self.depth > Depth::Crates).then_some(note))
             } else {
                 let rest = if self.depth == Depth::Passes { ", but passes are" } else { "" };

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::sources;
+use super::{
+    contributors::{Contributors, first_names},
+    sources,
+};
 use crate::{
     axes::compilation::Compilation,
     cargo::{graph::Package, profiles::CHECKS},
@@ -10,8 +13,11 @@ use crate::{
     units,
 };
 
-/// The maximum number of places that the advice lists.
-const MAX_PLACES: usize = 3;
+/// The words of code that depends on debug assertions.
+const ASSERTIONS: [&str; 4] = ["debug_assert", "debug_assert_eq", "debug_assert_ne", "debug_assertions"];
+
+/// The text instead of places, if there are none.
+const NO_PLACES: &str = "the source contains neither, so a macro of another crate may expand to one";
 
 /// A check with which the target passes or fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +67,11 @@ impl<'a> Decisive<'a> {
             (CheckKind::Assertions, true) => {
                 ("on", "without them, `debug_assert!` evaluates nothing and `cfg(debug_assertions)` is false")
             }
-            (CheckKind::Assertions, false) => {
-                ("off", "with them, `debug_assert!` is evaluated and `cfg(debug_assertions)` is true")
-            }
+            (CheckKind::Assertions, false) => (
+                "off",
+                "with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own \
+                 checks of unsafe code",
+            ),
             (CheckKind::Overflow, true) => ("on", "without them, an arithmetic overflow wraps and no panic reports it"),
             (CheckKind::Overflow, false) => {
                 ("off", "with them, an arithmetic overflow is a panic where it wrapped before")
@@ -74,28 +82,53 @@ impl<'a> Decisive<'a> {
         Fact { of: "needs", text }
     }
 
+    /// Returns the advice if the target fails with debug assertions.
+    fn of_failing_assertions(&self, contributors: &Contributors<'_>, root: &Path, is_test: bool) -> Vec<String> {
+        let names = self.names();
+        let places = sources::places(self.packages, root, &ASSERTIONS);
+        let own = contributors.with_unsafe_code();
+        let with_unsafe_code = if own.is_empty() { contributors.dependencies_with_unsafe_code() } else { own };
+        let mut advice = Vec::new();
+        if !with_unsafe_code.is_empty() {
+            advice.push(format!(
+                "there is unsafe code in {}. The compiler's own checks end the program at some undefined behaviour: a null or \
+                 misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code \
+                 is wrong in release, too",
+                first_names(&with_unsafe_code)
+            ));
+        }
+        if !places.is_empty() || with_unsafe_code.is_empty() {
+            let places = if places.is_empty() { NO_PLACES.to_owned() } else { units::listed(places) };
+            advice.push(format!(
+                "look in {names} for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: {places}"
+            ));
+        }
+        if is_test {
+            let place = "the message of the panic says which check it is, and its backtrace names the line: run the command after `fails:` \
+                         with `--nocapture` at its end";
+            advice.push(place.to_owned());
+        }
+        advice
+    }
+
     /// Returns the advice. `root` is the directory of the workspace; `is_test` is set if tests are run.
-    pub(super) fn advice(&self, root: &Path, is_test: bool) -> Vec<String> {
+    pub(super) fn advice(&self, contributors: &Contributors<'_>, root: &Path, is_test: bool) -> Vec<String> {
         let names = self.names();
         match (self.check, self.passes_with) {
-            (CheckKind::Assertions, _) => {
-                let places = self.places(root);
-                let places = if places.is_empty() {
-                    "the source contains neither, so a macro of another crate may expand to one".to_owned()
-                } else {
-                    units::listed(places)
-                };
-                let mut advice = vec![format!(
-                    "look in {names} for a `debug_assert!` with a side effect, and for code under \
-                     `cfg(debug_assertions)`: {places}"
-                )];
-                if self.passes_with {
-                    let remedy = "move the side effect out of the assertion: `let is_new = set.insert(x); \
-                                  debug_assert!(is_new);`; use `assert!` for what must hold in release, too";
-                    advice.push(remedy.to_owned());
-                }
-                advice
+            (CheckKind::Assertions, true) => {
+                let places = sources::places(self.packages, root, &ASSERTIONS);
+                let places = if places.is_empty() { NO_PLACES.to_owned() } else { units::listed(places) };
+                vec![
+                    format!(
+                        "look in {names} for a `debug_assert!` with a side effect, and for code under \
+                         `cfg(debug_assertions)`: {places}"
+                    ),
+                    "move the side effect out of the assertion: `let is_new = set.insert(x); debug_assert!(is_new);`; use \
+                     `assert!` for what must hold in release, too"
+                        .to_owned(),
+                ]
             }
+            (CheckKind::Assertions, false) => self.of_failing_assertions(contributors, root, is_test),
             (CheckKind::Overflow, true) => {
                 let mut advice = vec![format!(
                     "an arithmetic overflow in {names}, or in inlined and generic code that is compiled there, wraps in \
@@ -114,34 +147,54 @@ impl<'a> Decisive<'a> {
             )],
         }
     }
-
-    /// Returns the first places that name debug assertions.
-    fn places(&self, root: &Path) -> Vec<String> {
-        let mut places = Vec::new();
-        for package in self.packages {
-            for file in sources::source_files(&package.directory) {
-                let Ok(text) = fs_err::read_to_string(&file) else { continue };
-                let shown = file.strip_prefix(root).unwrap_or(&file).display();
-                let lines = (1..).zip(text.lines()).filter(|(_, line)| names_assertions(line));
-                places.extend(lines.map(|(number, _)| format!("{shown}:{number}")));
-            }
-        }
-        let left = places.len().saturating_sub(MAX_PLACES);
-        places.truncate(MAX_PLACES);
-        places.extend((left > 0).then(|| format!("{left} more")));
-        places
-    }
-}
-
-/// Returns true if a line names `debug_assert!` and its like or `debug_assertions`, outside comments.
-fn names_assertions(line: &str) -> bool {
-    let mut words = sources::code_words(line);
-    words.any(|word| matches!(word, "debug_assert" | "debug_assert_eq" | "debug_assert_ne" | "debug_assertions"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use expect_test::expect;
+
+    use super::{super::contributors::tests::package, *};
+
+    #[test]
+    fn the_compilers_own_checks_are_named_where_code_is_unsafe() {
+        let dir = tempfile::tempdir().unwrap();
+        let advice = |check, passes_with, source: &str, dependency: &str| {
+            let dependency = package(dir.path(), "block", dependency, &[]);
+            let package = package(dir.path(), "pages", source, &[&dependency]);
+            let contributors = Contributors { own: vec![&package], dependencies: vec![&dependency] };
+            let key = if check == CheckKind::Assertions { CHECKS[0] } else { CHECKS[1] };
+            let decisive = Decisive { check, key, passes_with, packages: &[&package] };
+            let fact = decisive.fact().text;
+            [fact].into_iter().chain(decisive.advice(&contributors, dir.path(), true)).collect::<Vec<_>>().join("\n")
+                + "\n"
+        };
+        let (code, assertion) = ("fn f() { unsafe {} }", "fn f(x: u8) { debug_assert!(x > 0); }");
+        expect![[r"
+            `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
+            there is unsafe code in pages. The compiler's own checks end the program at some undefined behaviour: a null or misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code is wrong in release, too
+            the message of the panic says which check it is, and its backtrace names the line: run the command after `fails:` with `--nocapture` at its end
+        "]].assert_eq(&advice(CheckKind::Assertions, false, code, ""));
+        expect![[r"
+            `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
+            there is unsafe code in block. The compiler's own checks end the program at some undefined behaviour: a null or misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code is wrong in release, too
+            look in `pages` for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
+            the message of the panic says which check it is, and its backtrace names the line: run the command after `fails:` with `--nocapture` at its end
+        "]].assert_eq(&advice(CheckKind::Assertions, false, assertion, code));
+        expect![[r"
+            `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
+            look in `pages` for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
+            the message of the panic says which check it is, and its backtrace names the line: run the command after `fails:` with `--nocapture` at its end
+        "]].assert_eq(&advice(CheckKind::Assertions, false, assertion, ""));
+        expect![[r"
+            `debug-assertions` on in crate `pages`: without them, `debug_assert!` evaluates nothing and `cfg(debug_assertions)` is false
+            look in `pages` for a `debug_assert!` with a side effect, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
+            move the side effect out of the assertion: `let is_new = set.insert(x); debug_assert!(is_new);`; use `assert!` for what must hold in release, too
+        "]].assert_eq(&advice(CheckKind::Assertions, true, assertion, code));
+        expect![[r"
+            `overflow-checks` off in crate `pages`: with them, an arithmetic overflow is a panic where it wrapped before
+            the message of the panic names the line in `pages`: if its arithmetic is meant to wrap, use `wrapping_add` and the like
+        "]].assert_eq(&advice(CheckKind::Overflow, false, "", ""));
+    }
 
     #[test]
     fn debug_assertions_are_found_by_their_words() {
@@ -154,7 +207,7 @@ mod tests {
             ("assert!(x);", false),
             ("fn debug_assert_all() {}", false),
         ] {
-            assert_eq!(names_assertions(line), expected, "{line}");
+            assert_eq!(sources::names_any(line, &ASSERTIONS), expected, "{line}");
         }
     }
 }

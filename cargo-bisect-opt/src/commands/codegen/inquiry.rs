@@ -260,7 +260,7 @@ impl<'a> Inquiry<'a> {
         let project = &self.drill.project;
         let root = project.root();
         let is_test = project.subcommand.is_test();
-        let mut advice: Vec<_> = checks.iter().flat_map(|check| check.advice(&root, is_test)).collect();
+        let mut advice: Vec<_> = checks.iter().flat_map(|check| check.advice(&contributors, &root, is_test)).collect();
         let after_crates = self.culprits.len().min(self.facts.len());
         self.facts.splice(after_crates..after_crates, facts);
         let contrast = &self.compilation.contrast;
