@@ -1,8 +1,7 @@
 //! Runs the driver as a user does, on a copy of a fixture or in an empty folder.
 //!
 //! Each test has its own copy of a fixture, with a target directory, so tests that run at the same time neither break
-//! each other nor wait. Copies are at stable paths, so that
-//! unchanged sources are not compiled again for the next test.
+//! each other nor wait. Copies are at stable paths, so that unchanged sources are not compiled again for the next test.
 
 mod driver;
 mod finished;

@@ -221,8 +221,8 @@ fn checks_by_hand_end_at_crates() {
     );
     let finished = search(&fixture, &["--good=overflow-checks=false", "--bad=overflow-checks=true", "--test=never"], 0);
     for words in [
-        "`overflow-checks` off in crate `meter`: with them, an arithmetic overflow is a panic where it wrapped before",
-        "the message of the panic names the line in `meter`",
+        "`overflow-checks` off in crate `meter`: with them, an arithmetic overflow panics; without them, it wraps",
+        "the message of the panic names the line, in `meter`",
         // The release profile has no such checks.
         "[profile.dev.package.meter]\n  overflow-checks = false",
     ] {

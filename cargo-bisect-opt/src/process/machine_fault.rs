@@ -96,7 +96,7 @@ pub(crate) fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Re
     attempt()
 }
 
-/// Waits before a run is made again, until the user wants to stop at the latest.
+/// Waits before a run is made again. Returns early if the user wants to stop.
 pub(crate) fn pause_before_run(interrupt: &Interrupt) {
     let (sender, woken) = mpsc::channel();
     let _registration = interrupt.on_request(move || {

@@ -4,8 +4,8 @@
 //! A key covers the compiler, its arguments without the directories of outputs, the directory it works in, the variables
 //! that cargo sets for the crate, and the contents of the crates that it uses. Each entry below a key has the other
 //! inputs in the compiler's dep-info (sources, and variables that the code reads), which must be as they were.
-//! Compilations with an option that is not known here, with toggles in macros, or in a
-//! temporary directory are not stored.
+//! Compilations with an option that is not known here, with toggles in macros, or in a temporary directory are not
+//! stored.
 
 use std::{
     collections::BTreeMap,

@@ -73,9 +73,7 @@ impl<'a> Decisive<'a> {
                  checks of unsafe code",
             ),
             (CheckKind::Overflow, true) => ("on", "without them, an arithmetic overflow wraps and no panic reports it"),
-            (CheckKind::Overflow, false) => {
-                ("off", "with them, an arithmetic overflow is a panic where it wrapped before")
-            }
+            (CheckKind::Overflow, false) => ("off", "with them, an arithmetic overflow panics; without them, it wraps"),
         };
         let krate = if self.packages.len() == 1 { "crate" } else { "crates" };
         let text = format!("`{}` {on} in {krate} {}: {why}", self.key, self.names());
@@ -104,8 +102,8 @@ impl<'a> Decisive<'a> {
             ));
         }
         if is_test {
-            let place = "the message of the panic says which check it is, and its backtrace names the line: run the command after `fails:` \
-                         with `--nocapture` at its end";
+            let place = "the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and \
+                         run the command after `fails:` with `--nocapture` at its end";
             advice.push(place.to_owned());
         }
         advice
@@ -142,8 +140,8 @@ impl<'a> Decisive<'a> {
                 advice
             }
             (CheckKind::Overflow, false) => vec![format!(
-                "the message of the panic names the line in {names}: if its arithmetic is meant to wrap, use `wrapping_add` \
-                 and the like"
+                "the message of the panic names the line, in {names} or in inlined and generic code that is compiled there: if its \
+                 arithmetic is meant to wrap, use `wrapping_add` and the like; if not, it is wrong in release, too"
             )],
         }
     }
@@ -172,18 +170,18 @@ mod tests {
         expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             there is unsafe code in pages. The compiler's own checks end the program at some undefined behaviour: a null or misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code is wrong in release, too
-            the message of the panic says which check it is, and its backtrace names the line: run the command after `fails:` with `--nocapture` at its end
+            the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
         "]].assert_eq(&advice(CheckKind::Assertions, false, code, ""));
         expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             there is unsafe code in block. The compiler's own checks end the program at some undefined behaviour: a null or misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code is wrong in release, too
             look in `pages` for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
-            the message of the panic says which check it is, and its backtrace names the line: run the command after `fails:` with `--nocapture` at its end
+            the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
         "]].assert_eq(&advice(CheckKind::Assertions, false, assertion, code));
         expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             look in `pages` for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
-            the message of the panic says which check it is, and its backtrace names the line: run the command after `fails:` with `--nocapture` at its end
+            the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
         "]].assert_eq(&advice(CheckKind::Assertions, false, assertion, ""));
         expect![[r"
             `debug-assertions` on in crate `pages`: without them, `debug_assert!` evaluates nothing and `cfg(debug_assertions)` is false
@@ -191,8 +189,8 @@ mod tests {
             move the side effect out of the assertion: `let is_new = set.insert(x); debug_assert!(is_new);`; use `assert!` for what must hold in release, too
         "]].assert_eq(&advice(CheckKind::Assertions, true, assertion, code));
         expect![[r"
-            `overflow-checks` off in crate `pages`: with them, an arithmetic overflow is a panic where it wrapped before
-            the message of the panic names the line in `pages`: if its arithmetic is meant to wrap, use `wrapping_add` and the like
+            `overflow-checks` off in crate `pages`: with them, an arithmetic overflow panics; without them, it wraps
+            the message of the panic names the line, in `pages` or in inlined and generic code that is compiled there: if its arithmetic is meant to wrap, use `wrapping_add` and the like; if not, it is wrong in release, too
         "]].assert_eq(&advice(CheckKind::Overflow, false, "", ""));
     }
 

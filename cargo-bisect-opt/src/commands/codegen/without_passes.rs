@@ -73,7 +73,11 @@ impl WithoutPasses<'_> {
         if flags.is_empty() {
             "another option breaks it: compare those of `--good` and `--bad`".to_owned()
         } else {
-            format!("{} itself breaks it", flags.join(" "))
+            format!(
+                "the difference in {} breaks it: look for code under `cfg(target_feature)`, and for results that depend \
+                 on rounding",
+                flags.join(" and ")
+            )
         }
     }
 
