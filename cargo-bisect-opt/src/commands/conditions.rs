@@ -102,7 +102,7 @@ pub(super) enum ResumeError {
     RunDir(#[from] RunDirError),
     /// The directory has no search that can be continued.
     #[error(
-        "there is no search in `{}` to continue: it was stopped before its first run, its files were deleted, or `--out` named another directory; to start from the beginning: {line}",
+        "there is no search in `{}` to continue: it was stopped before its first run, its files were deleted, or `--out` named another directory; to start it again: {line}",
         directory.display()
     )]
     Nothing {
