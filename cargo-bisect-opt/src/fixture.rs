@@ -13,7 +13,7 @@ ctor::declarative::ctor! {
     fn set_variables() {
         use bisect_test_support::{ram_disk, search_path::search_path};
 
-        let temporary = ram_disk::directory(1 << 30).map(Into::into);
+        let temporary = ram_disk::directory(1 << 30).map(Path::as_os_str);
         for (name, value) in [("TMPDIR", temporary), ("PATH", search_path())] {
             if let Some(value) = value {
                 // SAFETY: before `main` there is one thread.

@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{LazyLock, OnceLock},
@@ -23,8 +23,6 @@ pub fn root() -> &'static Path {
 /// progress.
 #[must_use]
 pub fn scrubbed(program: &Path, dir: &Path) -> Command {
-    static SEARCH_PATH: LazyLock<Option<OsString>> = LazyLock::new(search_path);
-
     let mut command = Command::new(program);
     command.current_dir(dir);
     for (name, _) in env::vars_os() {
@@ -48,9 +46,7 @@ pub fn scrubbed(program: &Path, dir: &Path) -> Command {
     if let Some(directory) = ram_disk() {
         command.env("TMPDIR", directory);
     }
-    if let Some(path) = &*SEARCH_PATH {
-        command.env("PATH", path);
-    }
+    command.envs(search_path().map(|path| ("PATH", path)));
     command
 }
 

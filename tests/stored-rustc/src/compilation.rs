@@ -131,7 +131,7 @@ impl Compilation {
                     }
                 }
             }
-            // Entries that nobody uses any more are removed.
+            // The search path removes the entries that were not used for the longest time.
             let _ =
                 fs::File::options().append(true).open(entry.join("inputs"))?.set_modified(std::time::SystemTime::now());
             let stderr = self.here(&fs::read(entry.join("stderr"))?);

@@ -2,10 +2,11 @@
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 /// The size of the store above which entries are removed, in bytes.
@@ -19,7 +20,13 @@ const LARGEST: u64 = 4 << 30;
 /// # Panics
 /// If the directory of that rustc cannot be made.
 #[must_use]
-pub fn search_path() -> Option<OsString> {
+pub fn search_path() -> Option<&'static OsStr> {
+    // The whole store is looked through, so this is done once.
+    static PATH: LazyLock<Option<OsString>> = LazyLock::new(make);
+    PATH.as_deref()
+}
+
+fn make() -> Option<OsString> {
     let toolchain = PathBuf::from(env::var_os("CARGO")?).parent()?.to_owned();
     let rest = env::var_os("PATH").unwrap_or_default();
     let stored = stored_rustc(&toolchain);

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     env,
+    ffi::OsStr,
     fs::{self, Permissions},
     os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
@@ -122,7 +123,7 @@ impl Home {
     fn shell(&self, script: &str) -> Command {
         let mut command = scrubbed("bash".as_ref(), &self.current);
         command.args(["-c", script]).envs(&self.variables);
-        let path = search_path().or_else(|| env::var_os("PATH")).unwrap_or_default();
+        let path = search_path().map_or_else(|| env::var_os("PATH").unwrap_or_default(), OsStr::to_owned);
         let dirs = [self.dir.with_file_name("bin")].into_iter().chain(env::split_paths(&path));
         command.env("PATH", env::join_paths(dirs).expect("no path has a colon"));
         // Git knows only what a reader would see, so commits have the same hashes everywhere.
