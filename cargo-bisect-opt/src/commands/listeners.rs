@@ -47,12 +47,13 @@ pub(super) fn listeners<'a>(
             (false, false) => Listener::new(TRACE, trace),
         },
         match show.format.or(show.message_format).filter(|format| format.name != formats::TEXT) {
-            _ if show.json => Listener::new(ANSWER, BesideLive::new(Json::new(io::stdout()), true)),
+            _ if show.json => Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true)).with_certain_culprits(),
             Some(format) => Listener::new(ANSWER, BesideLive::new(formatted::listener(format, provenance), false)),
             None => {
-                let results = Results::new(root).verbose(show.verbose);
-                let beside_trace = BesideLive::new(results.beside_trace(), false);
-                Listener::new(ANSWER, BesideLive::new(results, false)).or(beside_trace)
+                let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
+                Listener::new(ANSWER, results(Results::new(root)))
+                    .or(results(Results::beside_trace(root)))
+                    .with_certain_culprits()
             }
         },
     ];

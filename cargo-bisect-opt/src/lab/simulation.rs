@@ -118,9 +118,9 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
         listeners: Listeners::new([
             Listener::new("the run directory", Record::new(&run_dir, provenance)),
             trace,
-            Listener::new("the answer alone", results_alone),
-            Listener::new("the answer", results),
-            Listener::new("the events", Json::new(events.clone())),
+            Listener::new("the answer alone", results_alone).with_certain_culprits(),
+            Listener::new("the answer", results).with_certain_culprits(),
+            Listener::new("the events", Json(events.clone())).with_certain_culprits(),
         ]),
         interrupt: &interrupt,
         totals: Totals::default(),

@@ -27,48 +27,22 @@ impl<'a, T> Line<'a, T> {
     }
 }
 
-/// A listener that writes each event as one line. Culprits come when their search has ended: until then, it may withdraw
-/// them.
+/// A listener that writes each event as one line.
 #[derive(Debug)]
-pub(crate) struct Json<W> {
-    out: W,
-    /// The culprits of the present search: their numbers and their lines.
-    found: Vec<(usize, Vec<u8>)>,
-}
-
-impl<W: Write> Json<W> {
-    /// Creates a listener that writes to `out`.
-    pub(crate) fn new(out: W) -> Self {
-        Self { out, found: Vec::new() }
-    }
-}
+pub(crate) struct Json<W>(pub(crate) W);
 
 impl<W: Write> Sink for Json<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        match event {
-            Event::Found(found) => {
-                let mut line = Vec::new();
-                json_lines::add(&mut line, &Line::new(event))?;
-                self.found.push((found.set, line));
-                return Ok(());
-            }
-            Event::Withdrawn(culprits) => self.found.retain(|(set, _)| !culprits.contains(set)),
-            Event::Searched(_) | Event::End(_) => {
-                self.found.drain(..).try_for_each(|(_, line)| self.out.write_all(&line))?;
-                self.out.flush()?;
-            }
-            _ => {}
-        }
-        // A repeated run with the same outcome is no trial of its own.
         let is_shown = match event {
-            Event::Start(_) | Event::End(_) => true,
+            Event::Start(_) | Event::Found(_) | Event::End(_) => true,
+            // A repeated run with the same outcome is no trial of its own.
             Event::Trial(trial) => !trial.is_repeat,
             _ => false,
         };
         if !is_shown {
             return Ok(());
         }
-        json_lines::add(&mut self.out, &Line::new(event))?;
-        self.out.flush()
+        json_lines::add(&mut self.0, &Line::new(event))?;
+        self.0.flush()
     }
 }

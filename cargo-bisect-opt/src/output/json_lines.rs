@@ -32,6 +32,7 @@ pub(crate) fn open<T: DeserializeOwned>(path: &Path) -> io::Result<(File, Vec<(u
 /// # Errors
 /// If it cannot be written.
 pub(crate) fn add(mut file: impl Write, value: &impl Serialize) -> io::Result<()> {
-    let line = serde_json::to_string(value)?;
-    file.write_all((escaped_in_json(&line).into_owned() + "\n").as_bytes())
+    let mut line = serde_json::to_string(value)?;
+    line.push('\n');
+    file.write_all(escaped_in_json(&line).as_bytes())
 }

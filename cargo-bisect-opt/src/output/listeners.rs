@@ -1,8 +1,8 @@
 //! The listeners of a search. A listener that fails does not affect the others.
 
-use std::{fmt, io};
+use std::{fmt, io, mem};
 
-use super::events::{Event, Sink};
+use super::events::{Event, Found, Sink};
 
 /// A sink and its substitute.
 pub(crate) struct Listener<'a> {
@@ -11,12 +11,14 @@ pub(crate) struct Listener<'a> {
     sink: Box<dyn Sink + 'a>,
     /// The substitute if the sink fails.
     instead: Option<Box<dyn Sink + 'a>>,
+    /// The culprits that the present search may still withdraw; `None` if the sink gets them at once.
+    uncertain: Option<Vec<Found>>,
 }
 
 impl<'a> Listener<'a> {
     /// Creates a listener without a substitute.
     pub(crate) fn new(writes: &'static str, sink: impl Sink + 'a) -> Self {
-        Self { writes, sink: Box::new(sink), instead: None }
+        Self { writes, sink: Box::new(sink), instead: None, uncertain: None }
     }
 
     /// Adds a substitute, which gets the event that the sink failed on and all later ones.
@@ -25,8 +27,41 @@ impl<'a> Listener<'a> {
         Self { instead: Some(Box::new(instead)), ..self }
     }
 
-    /// Passes an event on. Returns whether the listener goes on, and the error of a sink that failed.
+    /// Keeps culprits back until their search has ended, because it may withdraw them until then.
+    #[must_use]
+    pub(crate) fn with_certain_culprits(self) -> Self {
+        Self { uncertain: Some(Vec::new()), ..self }
+    }
+
+    /// Passes an event on, with the culprits that it makes certain before it. Returns whether the listener goes on, and
+    /// the first error of a sink that failed.
     fn emit(&mut self, event: &Event<'_>) -> (bool, Option<io::Error>) {
+        let mut certain = Vec::new();
+        if let Some(uncertain) = &mut self.uncertain {
+            match event {
+                Event::Found(found) => {
+                    uncertain.push((*found).clone());
+                    return (true, None);
+                }
+                Event::Withdrawn(culprits) => uncertain.retain(|found| !culprits.contains(&found.set)),
+                Event::Searched(_) | Event::End(_) => certain = mem::take(uncertain),
+                _ => {}
+            }
+        }
+        let mut first_error = None;
+        for event in certain.iter().map(Event::Found) {
+            let (goes_on, error) = self.pass_on(&event);
+            first_error = first_error.or(error);
+            if !goes_on {
+                return (false, first_error);
+            }
+        }
+        let (goes_on, error) = self.pass_on(event);
+        (goes_on, first_error.or(error))
+    }
+
+    /// Passes an event on to the sink or, if it fails, to the substitute.
+    fn pass_on(&mut self, event: &Event<'_>) -> (bool, Option<io::Error>) {
         let Err(error) = self.sink.event(event) else { return (true, None) };
         // The reader closed the pipe on purpose.
         let instead = self.instead.take().filter(|_| error.kind() != io::ErrorKind::BrokenPipe);

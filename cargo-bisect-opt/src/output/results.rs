@@ -1,10 +1,8 @@
 //! The answer of a search on standard output, as soon as its parts are certain.
 
 use std::{
-    cell::RefCell,
     io::{self, Write},
     path::{Path, PathBuf},
-    rc::Rc,
 };
 
 use super::{
@@ -22,15 +20,12 @@ pub(crate) struct Results {
     root: PathBuf,
     is_beside_trace: bool,
     is_verbose: bool,
-    /// The culprits of the present search. They are shown when it has ended: until then, it may withdraw them. A
-    /// substitute has the same.
-    found: Rc<RefCell<Vec<RecordedCulprit>>>,
 }
 
 impl Results {
     /// Creates results on standard output. The user's own code is below `root`.
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), is_beside_trace: false, is_verbose: false, found: Rc::default() }
+        Self { root: root.to_owned(), is_beside_trace: false, is_verbose: false }
     }
 
     /// Shows all frames of call stacks, and the code at several places.
@@ -39,9 +34,9 @@ impl Results {
         Self { is_verbose, ..self }
     }
 
-    /// Returns a substitute on standard error, after the trace. It shows what these results could not show.
-    pub(crate) fn beside_trace(&self) -> Self {
-        Self { is_beside_trace: true, found: self.found.clone(), root: self.root.clone(), is_verbose: self.is_verbose }
+    /// Creates results on standard error, after the trace.
+    pub(crate) fn beside_trace(root: &Path) -> Self {
+        Self { is_beside_trace: true, ..Self::new(root) }
     }
 
     /// Shows an event on this terminal.
@@ -53,20 +48,7 @@ impl Results {
         match event {
             // These come together, as groups.
             Event::Found(found) if found.is_of_tests => {}
-            Event::Found(found) => {
-                let found = self.recorded(found);
-                self.found.borrow_mut().push(found);
-                return Ok(());
-            }
-            Event::Withdrawn(culprits) => {
-                self.found.borrow_mut().retain(|found| !culprits.contains(&found.set));
-                return Ok(());
-            }
-            Event::Searched(_) | Event::End(_) => {
-                // A substitute gets the event again.
-                self.found.borrow().iter().try_for_each(|found| text.culprit(out, found))?;
-                self.found.borrow_mut().clear();
-            }
+            Event::Found(found) => text.culprit(out, &self.recorded(found))?,
             Event::Groups(culprits) => {
                 let culprits: Vec<_> = culprits.iter().map(|found| self.recorded(found)).collect();
                 text.groups(out, &culprits)?;

@@ -316,8 +316,9 @@ impl RunDir {
     /// If it cannot be written.
     pub(crate) fn write_result(&self, result: &impl Serialize) -> io::Result<()> {
         self.restore().map_err(io::Error::other)?;
-        let text = serde_json::to_string_pretty(result)?;
-        write_whole(&self.path, RESULT, (escaped_in_json(&text).into_owned() + "\n").as_bytes())
+        let mut text = serde_json::to_string_pretty(result)?;
+        text.push('\n');
+        write_whole(&self.path, RESULT, escaped_in_json(&text).as_bytes())
     }
 }
 
