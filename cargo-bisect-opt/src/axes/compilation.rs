@@ -164,8 +164,8 @@ impl Compilation {
         keys.map(move |(key, usual)| (key.as_str(), value(key).unwrap_or(usual).as_str()))
     }
 
-    /// Returns the profile in which the good options of these packages have an effect: the one that is searched, or else
-    /// `dev`. `None` if both have these options anyway.
+    /// Returns the profile in which the good options change how these packages are compiled: the searched one or else
+    /// `dev`. Returns `None` if they change neither.
     pub(crate) fn profile_with_effect(&self, packages: &[&Package]) -> Option<&str> {
         let variable = |name: &str| std::env::var(name).ok();
         let has_effect = |profile: &str, package: &Package| {

@@ -199,9 +199,19 @@ impl fmt::Display for Settings {
 mod tests {
     use super::*;
 
-    fn contrast(good: &[&str], bad: &[&str]) -> Result<String, String> {
+    fn parse(good: &[&str], bad: &[&str]) -> Result<Contrast, SettingsError> {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-        match Contrast::parse(&owned(good), &owned(bad)) {
+        Contrast::parse(&owned(good), &owned(bad))
+    }
+
+    /// Returns the contrast of two options, of which an empty one is not given.
+    fn given(good: &str, bad: &str) -> Contrast {
+        let [good, bad] = [good, bad].map(|text| if text.is_empty() { Vec::new() } else { vec![text] });
+        parse(&good, &bad).unwrap()
+    }
+
+    fn contrast(good: &[&str], bad: &[&str]) -> Result<String, String> {
+        match parse(good, bad) {
             Ok(Contrast { good, bad, .. }) => Ok(format!("{good} | {bad}")),
             Err(error) => Err(error.to_string()),
         }
@@ -270,9 +280,7 @@ mod tests {
                 "the target needs debug-assertions to pass, or the target fails with overflow-checks",
             ),
         ] {
-            let options = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
-            let contrast = Contrast::parse(&options(good), &options(bad)).unwrap();
-            assert_eq!(contrast.needs_of_checks(), expected, "{good} | {bad}");
+            assert_eq!(given(good, bad).needs_of_checks(), expected, "{good} | {bad}");
         }
     }
 
@@ -288,9 +296,7 @@ mod tests {
             ("opt-level=0", "opt-level=3", ""),
             ("", "-Zmir-opt-level=4 -C", ""),
         ] {
-            let options = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
-            let contrast = Contrast::parse(&options(good), &options(bad)).unwrap();
-            assert_eq!(contrast.processor_flags().join(" "), expected, "{good} | {bad}");
+            assert_eq!(given(good, bad).processor_flags().join(" "), expected, "{good} | {bad}");
         }
     }
 

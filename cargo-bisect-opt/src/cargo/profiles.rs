@@ -93,7 +93,7 @@ impl Profiles {
         of_package(spec).or_else(of_others).or_else(of_all).unwrap_or_else(built_in)
     }
 
-    /// Returns true if a key has another value than this one in a profile, or may have. `package` is as in
+    /// Returns true if a profile gives the key another value than this one, or if its value is not known. `package` is as in
     /// [`has_check`](Self::has_check).
     pub(crate) fn may_differ(
         &self,

@@ -186,8 +186,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         Ok(self.knows_ends() && !text_runs::awaits_places(self) && self.search.can_split() && per_test::split(self)?)
     }
 
-    /// Returns true if the conclusion quotes the reports of this trial's runs. Those of all others were read, and a
-    /// million reports in each run would fill a disk.
+    /// Returns true if the conclusion quotes the reports of this trial's runs. Those of all others were read and are
+    /// deleted, because they could fill the disk.
     fn is_quoted(&self, trial: TrialId) -> bool {
         let tests = self.tests.as_ref().map_or(1, Vec::len);
         (0..tests).filter_map(|test| self.search.test(test).verdict()).any(

@@ -386,7 +386,7 @@ fn make<R: Runner>(runner: &R, spec: &RunSpec, brief: &R::Brief, means: Means<'_
 
 /// Returns a directory for the temporary files of one run. If that of all runs cannot be made, the next attempt makes it.
 fn scratch_for_run(outer: &Mutex<Option<ScratchDir>>) -> io::Result<ScratchDir> {
-    // It is valid whatever its owner did.
+    // A thread that panicked with this lock left a valid value.
     let mut outer = outer.lock().unwrap_or_else(PoisonError::into_inner);
     match &*outer {
         Some(outer) => outer.inner(),

@@ -64,14 +64,15 @@ fn exit_and_words(
     tests: Option<&[String]>,
     about: &TargetFacts<'_>,
 ) -> (Exit, String) {
+    let culprits = ConclusionKind::culprits_left(search).len();
     match tests {
         Some(tests) if *verdict == Verdict::Incomplete(Incomplete::MaxRuns) => {
-            let (exit, words) = incomplete(Incomplete::MaxRuns, ConclusionKind::culprits_left(search).len());
+            let (exit, words) = incomplete(Incomplete::MaxRuns, culprits);
             (exit, words + &so_far(search, estimate, tests))
         }
         Some(tests) => of_tests(search, estimate, tests, about),
-        None => under_noise(search, verdict, estimate(0).as_ref(), ConclusionKind::culprits_left(search).len(), about)
-            .unwrap_or_else(|| of_one(search, verdict, ConclusionKind::culprits_left(search).len(), about)),
+        None => under_noise(search, verdict, estimate(0).as_ref(), culprits, about)
+            .unwrap_or_else(|| of_one(search, verdict, culprits, about)),
     }
 }
 

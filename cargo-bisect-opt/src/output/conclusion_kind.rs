@@ -33,7 +33,7 @@ impl ConclusionKind {
         }
     }
 
-    /// Returns the culprits of a search that its verdicts leave. A verdict of a kind says that the outcomes do not follow
+    /// Returns the culprits of a search that no verdict withdraws. A verdict of a kind says that the outcomes do not follow
     /// from the changes, so it takes back what was named before.
     pub(crate) fn culprits_left(search: &Search) -> Vec<Shared<'_>> {
         let is_left = |&test: &usize| search.test(test).verdict().and_then(Self::of).is_none();

@@ -23,7 +23,7 @@ pub(crate) struct Terminal<W: Write> {
 /// No colour needs more bytes.
 const LONGEST: usize = 24;
 const ESCAPE: u8 = 0x1b;
-/// The first bytes of hidden characters. No character has more than three bytes of these.
+/// The first bytes of hidden characters, which have at most three bytes.
 const LEADS: [u8; 3] = [0xc2, 0xd8, 0xe2];
 
 /// Returns standard output as a terminal.
@@ -116,7 +116,7 @@ impl<W: Write> Terminal<W> {
         }
         if self.pending.is_empty() {
             match byte {
-                ESCAPE | 0xc2 | 0xd8 | 0xe2 => self.pending.push(byte),
+                _ if byte == ESCAPE || LEADS.contains(&byte) => self.pending.push(byte),
                 b'\n' | b'\t' => out.push(byte),
                 0x7f => out.extend_from_slice("\u{2421}".as_bytes()),
                 0..0x20 => out.extend_from_slice(picture(byte).as_bytes()),

@@ -6,8 +6,8 @@
 //! end of a process, and it is not reused.
 //!
 //! The parent directory may be that of all programs, so a name proves nothing. Only a directory whose locked file has
-//! the words of this module is deleted. One that was killed before it had them stays: it is empty, but an empty directory
-//! can be another program's.
+//! the words of this module is deleted. One whose process was killed before it wrote them stays, because an empty
+//! directory may belong to another program.
 
 use std::{
     fs::{self, DirEntry, File},

@@ -96,7 +96,7 @@ impl<'a> Decisive<'a> {
             ));
         }
         if !places.is_empty() || with_unsafe_code.is_empty() {
-            let places = if places.is_empty() { NO_PLACES.to_owned() } else { units::listed(places) };
+            let places = listed(places);
             advice.push(format!(
                 "look in {names} for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: {places}"
             ));
@@ -114,8 +114,7 @@ impl<'a> Decisive<'a> {
         let names = self.names();
         match (self.check, self.passes_with) {
             (CheckKind::Assertions, true) => {
-                let places = sources::places(self.packages, root, &ASSERTIONS);
-                let places = if places.is_empty() { NO_PLACES.to_owned() } else { units::listed(places) };
+                let places = listed(sources::places(self.packages, root, &ASSERTIONS));
                 vec![
                     format!(
                         "look in {names} for a `debug_assert!` with a side effect, and for code under \
@@ -145,6 +144,11 @@ impl<'a> Decisive<'a> {
             )],
         }
     }
+}
+
+/// Formats places for people.
+fn listed(places: Vec<String>) -> String {
+    if places.is_empty() { NO_PLACES.to_owned() } else { units::listed(places) }
 }
 
 #[cfg(test)]

@@ -37,13 +37,17 @@ impl<'a> Contributors<'a> {
 
     /// Returns those of the culprit's own packages that have unsafe code.
     pub(super) fn with_unsafe_code(&self) -> Vec<&'a Package> {
-        self.own.iter().copied().filter(|package| unsafe_code::is_in_package(package)).collect()
+        with_unsafe_code(&self.own)
     }
 
     /// Returns those of the dependencies that have unsafe code.
     pub(super) fn dependencies_with_unsafe_code(&self) -> Vec<&'a Package> {
-        self.dependencies.iter().copied().filter(|package| unsafe_code::is_in_package(package)).collect()
+        with_unsafe_code(&self.dependencies)
     }
+}
+
+fn with_unsafe_code<'a>(packages: &[&'a Package]) -> Vec<&'a Package> {
+    packages.iter().copied().filter(|package| unsafe_code::is_in_package(package)).collect()
 }
 
 /// Returns the direct and indirect dependencies of packages, without the packages.

@@ -1,4 +1,4 @@
-//! Unsafe code in the sources of packages, found by tokens: an attribute, a comment or a name is none.
+//! Unsafe code in the sources of packages, found by tokens. Attributes, comments and names do not count.
 
 use std::{fs, path::Path};
 

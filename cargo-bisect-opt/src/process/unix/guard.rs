@@ -50,8 +50,8 @@ fn spawn() -> io::Result<Child> {
     Ok(child)
 }
 
-/// Ends the guard, and waits for it: where nobody waits for orphans, as in many containers, it would stay a zombie. The
-/// guard first ends what is left of runs.
+/// Ends the guard and waits for it. Otherwise it stays a zombie where no process waits for orphans, as in many containers.
+/// The guard first ends the processes that are left of runs.
 pub(crate) fn finish() {
     let Some(guard) = GUARD.get().and_then(Option::as_ref) else { return };
     let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,9 +1,9 @@
 //! Paths of files in the words of a command: only with characters that no shell acts upon.
 //!
 //! The user's words are often a script, and a path that is inserted into it is part of the script: a blank splits it,
-//! and `$(…)` is executed. Quotes cannot be added, since nobody knows which ones the script has around the path. So the
-//! path is written in another way, or the search is refused. Runs and lines to paste get the same kind of path, so that
-//! such a line does what a run has done.
+//! and `$(…)` is executed. The program cannot add quotes, because it does not know the quotes of the script around the
+//! path. So it writes the path in another way, or refuses the search. Runs and lines to paste get the same kind of path,
+//! so that such a line does what a run has done.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::process::shell;
 pub(super) struct InputPaths {
     /// The directory in the run directory, as an absolute path.
     inputs: PathBuf,
-    /// The same as the words have it.
+    /// The same directory, as the words of the command contain it.
     written: PathBuf,
 }
 
