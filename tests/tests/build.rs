@@ -162,6 +162,7 @@ fn a_compiler_that_takes_a_pattern_breaks_a_build() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn only_a_failure_that_says_so_counts() {
     let fixture = Fixture::new("foundry");
     let words = ["build", "--codegen", "-p", "shop", "--level=crates", "--fail-when"];

@@ -6,6 +6,7 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use bisect_tests::harness::{Fixture, Scratch, line_of, run};
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
     let fixture = Fixture::new("tenfold");
     let scratch = Scratch::new();

@@ -95,6 +95,7 @@ fn tests_that_never_got_their_turn_are_not_taken_for_hanging() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn where_a_test_hangs_only_in_company_the_executable_is_what_fails() {
     let (fixture, scratch) = (Fixture::new("crossing"), Scratch::new());
     let words = ["--", "--test-threads=1", "train", "--skip=guard"];
