@@ -129,3 +129,14 @@ fn what_cannot_be_searched_is_said() {
         run(&mut scratch.driver(words.iter().copied())).expect_status(status).expect_message(facts);
     }
 }
+
+#[test]
+fn the_failure_with_every_step_is_not_taken_for_an_earlier_one() {
+    let scratch = Scratch::new();
+    let script = "test $1 -lt 40 && exit 0; test $1 -lt 60 && exit 132; exit 101";
+    let finished = search(&scratch, &["--max-count=100"], script).expect_status(0);
+    let first = &finished.events_of("found")[0];
+    assert_eq!(first["changes"][0]["name"], "step 60", "{finished}");
+    let answer = scratch.read("bisect.out/result.json");
+    assert!(answer.contains("up to the step before this one the target fails in another way"), "{answer}");
+}

@@ -233,3 +233,36 @@ fn what_cannot_be_searched_is_said() {
         run(&mut scratch.driver(words.iter().copied())).expect_status(status).expect_message(facts);
     }
 }
+
+/// Fails in one way with line 7, in another way without it, and in no way with line 3 but not 7, if `repairs`.
+fn fails_twice(scratch: &Scratch, repairs: bool) -> Finished {
+    scratch.write("items.txt", &numbers(20));
+    let panic = |letter: &str| format!("printf \"thread 'main' panicked at {letter}.rs:1:1:\\n{letter}\\n\"; exit 101");
+    let repair = if repairs { "grep -qx 3 \"$1\" && exit 0\n" } else { "" };
+    let script = format!("if grep -qx 7 \"$1\"; then {}; fi\n{repair}{}", panic("b"), panic("a"));
+    search(scratch, &[], &script)
+}
+
+#[test]
+fn a_line_may_replace_one_failure_by_another() {
+    let scratch = Scratch::new();
+    let finished = fails_twice(&scratch, false).expect_status(0);
+    assert_eq!(names(&finished), [["7"]]);
+    let found = &finished.events_of("found")[0];
+    assert!(
+        scratch.read("bisect.out/result.json").contains("this line replaces panic at a.rs:1:1 by panic at b.rs:1:1")
+    );
+    assert_eq!((&found["replaces"], found.get("passes")), (&"panic at a.rs:1:1".into(), None), "{finished}");
+    finished.expect_message(&["with everything else the target fails by panic at a.rs:1:1"]);
+    finished.expect_message(&["the search is for the changes that replace panic at a.rs:1:1 by panic at b.rs:1:1"]);
+}
+
+#[test]
+fn two_failures_that_have_nothing_to_do_with_each_other_are_both_named() {
+    let scratch = Scratch::new();
+    let finished = fails_twice(&scratch, true).expect_status(1);
+    assert_eq!(names(&finished), [[""; 0]; 0]);
+    finished.expect_message(&[
+        "with every change by panic at b.rs:1:1, with none by panic at a.rs:1:1; with some of the changes, it passes",
+    ]);
+}

@@ -137,10 +137,6 @@ impl Axis for Crates {
         false
     }
 
-    fn is_about_optimization(&self) -> bool {
-        true
-    }
-
     /// Reports all selected packages that the target needs, or all packages until that is known. A failed build counts
     /// as well: the packages that cargo compiles before a failure vary.
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {

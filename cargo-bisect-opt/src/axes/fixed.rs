@@ -46,10 +46,6 @@ impl Axis for Fixed {
         false
     }
 
-    fn is_about_optimization(&self) -> bool {
-        true
-    }
-
     fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
         Ok(())
     }

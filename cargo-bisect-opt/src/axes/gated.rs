@@ -110,7 +110,7 @@ impl Axis for Gated {
     fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let is_on = |&id: &ChangeId| choice.enables(id);
         // A package differs from a plain build if a function is off, or if an expression is on.
-        let is_about_code = self.is_about_optimization();
+        let is_about_code = matches!(self.gates, Gates::Functions { .. });
         let is_asked = |package: &Package| is_about_code || self.known.any_of(package.change, is_on);
         let expands = |package: &Package| self.known.any_met_in(package.change, is_on);
         let packages = self.gated().filter(|package| is_asked(package) || expands(package));
@@ -125,10 +125,6 @@ impl Axis for Gated {
 
     fn needs_text_run(&self) -> bool {
         false
-    }
-
-    fn is_about_optimization(&self) -> bool {
-        matches!(self.gates, Gates::Functions { .. })
     }
 
     fn knowledge(&self) -> Option<serde_json::Value> {
@@ -166,7 +162,8 @@ impl Axis for Gated {
     fn stop_gap(&self, _: &[ChangeId], changes: &[Report]) -> Option<StopGap> {
         let is_own =
             |change: &Report| change.location.as_ref().is_some_and(|location| Path::new(&location.file).is_relative());
-        self.is_about_optimization().then(|| stop_gap::of_functions(changes.iter().all(is_own), changes.len()))
+        let is_of_functions = matches!(self.gates, Gates::Functions { .. });
+        is_of_functions.then(|| stop_gap::of_functions(changes.iter().all(is_own), changes.len()))
     }
 
     fn change(&self, mut report: Report, root: &Path) -> Report {

@@ -201,12 +201,6 @@ pub(crate) trait Axis: Debug + Send + Sync {
         true
     }
 
-    /// Returns true if changes affect how code is optimized, and not what it means. Then undefined behaviour may be the
-    /// cause of any crash.
-    fn is_about_optimization(&self) -> bool {
-        false
-    }
-
     /// Returns true if runs have different source code, in which the lines of failures differ.
     fn moves_lines(&self) -> bool {
         false

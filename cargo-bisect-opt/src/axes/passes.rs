@@ -80,10 +80,6 @@ impl Axis for Counted {
         false
     }
 
-    fn is_about_optimization(&self) -> bool {
-        true
-    }
-
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let limit = choice.counter_limit(self.passes.len()).unwrap_or(0);
         for (index, pass) in self.passes.all().iter().enumerate().take(limit) {

@@ -189,7 +189,7 @@ fn program(
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
-        same_failure: command.search.same_failure(subcommand != Subcommand::Run),
+        same_failure: command.search.same_failure(),
         launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };
@@ -264,7 +264,7 @@ fn command_options(command: &ExecCommand, seed: Seed) -> Result<CommandOptions, 
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
-        same_failure: command.search.same_failure(false),
+        same_failure: command.search.same_failure(),
         seed,
         launcher: command.search.launcher.clone(),
     })

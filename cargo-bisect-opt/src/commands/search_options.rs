@@ -85,9 +85,8 @@ pub(crate) struct SearchArgs {
     pub(crate) fail_when: Option<Regex>,
     /// Count only the failure that is seen with every change
     ///
-    /// If the run with every change passes, it is the failure with none. Others, by another panic or signal, in another
-    /// test, or by a timeout, are unresolved. [default: yes for `test`, `build` and `check`, no for `run`, `exec`,
-    /// `list` and `count`]
+    /// If the run with every change passes, it is the failure with none. Others, by another panic, signal or exit status,
+    /// in another test, by a timeout, or because something does not compile, are unresolved. [default: yes]
     #[arg(
         long,
         value_name = "YES|NO",
@@ -119,9 +118,9 @@ impl SearchArgs {
         Repetition::new(self.repeat, self.any_pass)
     }
 
-    /// Returns true if only one kind of failure counts. `default` is for a command line that does not say it.
-    pub(crate) fn same_failure(&self, default: bool) -> bool {
-        self.same_failure.map_or(default, |asked| asked == YesNo::Yes)
+    /// Returns true if only one kind of failure counts.
+    pub(crate) fn same_failure(&self) -> bool {
+        self.same_failure != Some(YesNo::No)
     }
 }
 

@@ -44,6 +44,17 @@ pub(crate) enum Meaning {
     Another,
 }
 
+/// The failures of a target that fails at both ends of a search, each time in its own way, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BothFail {
+    /// The failure that is searched for.
+    pub(crate) searched: String,
+    /// The failure at the other end.
+    pub(crate) usual: String,
+    /// True if the searched failure is that of the end with every change.
+    pub(crate) is_enabled: bool,
+}
+
 /// The decision about a failure of another kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Remainder<K> {
@@ -183,17 +194,45 @@ impl<K: Ord + Clone> Calibration<K> {
     }
 
     /// Returns the meaning of a failure. As long as nothing has failed at an end state, every failure may be the
-    /// searched one, except one that the environment caused.
+    /// searched one, except one that the environment caused, or a failure to build.
     pub(crate) fn meaning(&self, key: &K, cause: &Cause) -> Meaning {
         if let Some(environment) = cause.environment() {
             return if self.is_made_by_changes(key, environment) { Meaning::Searched } else { Meaning::Another };
         }
-        if self.ends.is_empty() || cause.is_unknown() || self.of(key).any(|known| known.is_like(cause)) {
+        if cause.is_unknown() || self.of(key).any(|known| known.is_like(cause)) {
+            return Meaning::Searched;
+        }
+        // What was never built has not failed as what is searched for, unless that is a failure to build.
+        if cause.is_unbuilt() && !self.of(key).any(Cause::is_unbuilt) {
+            return Meaning::Another;
+        }
+        if self.ends.is_empty() {
             return Meaning::Searched;
         }
         let known = self.ends.get(key).map_or(&[][..], Vec::as_slice);
         let is_usual = self.difference(known, cause) * self.direction(known) < 0;
         if is_usual { Meaning::Usual } else { Meaning::Another }
+    }
+
+    /// Returns the failures of `key` if it has failed in each execution at both end states, and never in the same way.
+    /// Then changes replace one failure by another.
+    pub(crate) fn both_fail(&self, key: &K) -> Option<BothFail> {
+        let known = self.ends.get(key)?;
+        let direction = self.direction(known);
+        let (searched, usual): (Vec<_>, Vec<_>) =
+            known.iter().partition(|one| self.difference(known, &one.cause) * direction > 0);
+        let failing = usize::from(direction < 0);
+        let fails_always = |seen: &[&SeenCause], end: usize| {
+            let times: usize = seen.iter().map(|one| one.times[end]).sum();
+            times > 0 && times >= self.executions[end] && seen.iter().all(|one| one.times[1 - end] == 0)
+        };
+        let is_exchange = direction != 0 && fails_always(&searched, failing) && fails_always(&usual, 1 - failing);
+        let (searched, usual) = (&searched.first()?.cause, &usual.first()?.cause);
+        let [searched, usual] = match (searched.brief(), usual.brief()) {
+            (searched, usual) if searched != usual => [searched, usual],
+            _ => [searched.to_string(), usual.to_string()],
+        };
+        is_exchange.then_some(BothFail { searched, usual, is_enabled: direction > 0 })
     }
 
     /// Returns true if a failure like this one occurred at an end state.
@@ -233,11 +272,21 @@ pub(crate) fn environment_note(environment: Environment) -> String {
     )
 }
 
+/// Returns the reason of a run that fails, but not as is searched for, and so counts as one that passed.
+pub(crate) fn usual(what: impl std::fmt::Display) -> String {
+    format!("{what}, as at the other end")
+}
+
 /// Returns the note that a failure caused by the environment is the searched one.
 pub(crate) fn made_by_changes_note(environment: Environment) -> String {
     format!(
         "{environment}, twice in a row and at one end of the search only: so that is the failure that is searched for"
     )
+}
+
+/// Returns the reason of a run of what does not build.
+pub(crate) fn unbuilt(cause: impl std::fmt::Display) -> String {
+    format!("does not build: {cause}")
 }
 
 /// Returns the reason of a run that failed in another way.
@@ -265,6 +314,40 @@ pub(crate) fn usual_note(what: impl std::fmt::Display) -> String {
         "failures of another kind ({what}) occur where the searched one does not: from here on, runs with only these \
          count as passed"
     )
+}
+
+impl BothFail {
+    /// Returns the note about the first run that fails as at the other end.
+    pub(crate) fn note(&self) -> String {
+        format!("{}: the search is for the changes that replace {} by {}", self.words(), self.usual, self.searched)
+    }
+
+    /// Returns the headline of a culprit of several changes, by their noun.
+    pub(crate) fn headline(&self, noun: &str, changes: usize) -> String {
+        let Self { searched, usual, .. } = self;
+        match changes {
+            1 => format!("this {noun} replaces {usual} by {searched}"),
+            _ => format!("these {changes} {noun}s together replace {usual} by {searched}"),
+        }
+    }
+
+    /// Returns the conclusion if the target passes with some of the changes: then both failures have nothing to do with
+    /// each other.
+    pub(crate) fn conclusion(&self) -> String {
+        format!(
+            "nothing to find: {}; with some of the changes, it passes: search between a state that passes and one that \
+             fails",
+            self.words()
+        )
+    }
+
+    fn words(&self) -> String {
+        let (with, without) =
+            if self.is_enabled { (&self.searched, &self.usual) } else { (&self.usual, &self.searched) };
+        format!(
+            "it fails at both ends of the search, in different ways: with every change by {with}, with none by {without}"
+        )
+    }
 }
 
 /// Returns the note about the first run that fails in another way.

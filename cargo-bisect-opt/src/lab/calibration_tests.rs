@@ -136,3 +136,63 @@ fn what_does_not_remain_is_not_searched_for() {
         assert_eq!(calibration.for_runs_of(Some(&rest)).left.len(), usize::from(is_searched));
     }
 }
+
+#[test]
+fn both_ends_may_fail_in_different_ways() {
+    use EndState::{AllOff, AllOn};
+    let both = |executions: &[(EndState, u32)]| {
+        let mut calibration = Calibration::default();
+        for &(end, line) in executions {
+            calibration.learn_execution(end);
+            if line > 0 {
+                calibration.learn(end, &'t', &cause(line));
+            }
+        }
+        calibration.both_fail(&'t').map(|both| (both.searched, both.usual, both.is_enabled))
+    };
+    let (one, two) = ("panic at src/lib.rs:1:5".to_owned(), "panic at src/lib.rs:2:5".to_owned());
+    let expected = Some((one.clone(), two.clone(), true));
+    assert_eq!(both(&[(AllOn, 1), (AllOff, 2)]), expected);
+    assert_eq!(both(&[(AllOn, 1), (AllOff, 2), (AllOn, 1), (AllOff, 2)]), expected);
+    for other in [
+        &[(AllOn, 1_u32)] as &[_],
+        &[(AllOn, 1), (AllOff, 1)],
+        &[(AllOn, 1), (AllOff, 0)],
+        // It passes now and then at one end.
+        &[(AllOn, 1), (AllOff, 2), (AllOff, 0)],
+        &[(AllOn, 1), (AllOn, 0), (AllOff, 2)],
+        // The failure that is searched for occurs at both.
+        &[(AllOn, 1), (AllOn, 1), (AllOff, 2), (AllOff, 1)],
+    ] {
+        assert_eq!(both(other), None, "{other:?}");
+    }
+}
+
+#[test]
+fn a_failure_to_build_is_searched_for_only_where_an_end_shows_it() {
+    let unbuilt = |code: &str| Cause::of_messages(format!("error[{code}]: no\n --> src/lib.rs:3:5\n").as_bytes());
+    let meaning = |ends: &[(EndState, Cause)], cause: &Cause| {
+        let mut calibration = Calibration::default();
+        for (end, cause) in ends {
+            calibration.learn_execution(*end);
+            calibration.learn(*end, &'t', cause);
+        }
+        calibration.meaning(&'t', cause)
+    };
+    let (with, none) = (EndState::AllOn, EndState::AllOff);
+    let (e0425, e0308) = (unbuilt("E0425"), unbuilt("E0308"));
+    assert_eq!(meaning(&[], &e0425), Meaning::Another);
+    assert_eq!(meaning(&[(with, cause(1))], &e0425), Meaning::Another);
+    assert_eq!(meaning(&[(with, cause(1)), (none, e0425.clone())], &e0425), Meaning::Another, "it does not pass");
+    assert_eq!(meaning(&[(with, e0425.clone())], &e0425), Meaning::Searched);
+    assert_eq!(meaning(&[(with, e0425.clone())], &e0308), Meaning::Another);
+    assert_eq!(meaning(&[(with, e0425.clone()), (none, e0308.clone())], &e0308), Meaning::Usual);
+    let mut both = Calibration::default();
+    for (end, cause) in [(with, &e0425), (none, &e0308)] {
+        both.learn_execution(end);
+        both.learn(end, &'t', cause);
+    }
+    let both = both.both_fail(&'t').unwrap();
+    assert_eq!(both.headline("expression", 1), "this expression replaces E0308 by E0425");
+    assert_eq!(both.headline("expression", 2), "these 2 expressions together replace E0308 by E0425");
+}

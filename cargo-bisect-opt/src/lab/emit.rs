@@ -9,6 +9,7 @@ use bisect_core::{
 
 use super::{
     Named,
+    calibration::BothFail,
     session::{Progress, Session},
     target::{Reader, Reproduction, Target},
     text_runs,
@@ -185,7 +186,8 @@ pub(super) fn smallest<T: Target>(
 /// preliminary event says that there is a culprit.
 pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_end: bool) -> io::Result<()> {
     let is_final = session.tests.is_none() || at_end;
-    let culprits = ConclusionKind::culprits_left(&session.search);
+    let is_void = unrelated_failures(session).is_some();
+    let culprits = if is_void { Vec::new() } else { ConclusionKind::culprits_left(&session.search) };
     let mut found = Vec::new();
     for (index, shared) in culprits.iter().enumerate() {
         let changes: BTreeSet<_> = shared.culprit.ids(session.target.order()).collect();
@@ -248,7 +250,8 @@ fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -
 /// Emits which culprits are taken back: the target contradicted itself after they were named, and they were not found
 /// again, or the verdict is that the changes make no difference.
 fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<()> {
-    let culprits = ConclusionKind::culprits_left(&session.search);
+    let is_void = unrelated_failures(session).is_some();
+    let culprits = if is_void { Vec::new() } else { ConclusionKind::culprits_left(&session.search) };
     let is_one = |emitted: &BTreeSet<ChangeId>| {
         culprits.iter().any(|shared| shared.culprit.ids(session.target.order()).collect::<BTreeSet<_>>() == *emitted)
     };
@@ -259,9 +262,19 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
         session.lab.emit(&Event::Withdrawn(&numbers))?;
     }
     numbers.iter().try_for_each(|number| {
-        let note = format!("culprit {number} is withdrawn: it was named before the target contradicted itself");
+        let why = match unrelated_failures(session) {
+            Some(_) => "the target passes with some of the changes, so it does not replace one failure by another",
+            None => "it was named before the target contradicted itself",
+        };
+        let note = format!("culprit {number} is withdrawn: {why}");
         session.lab.emit(&Event::Note(&note))
     })
+}
+
+/// Returns how the target fails at both ends, if it does so in different ways and passes with some of the changes: then
+/// no change replaces one failure by the other.
+pub(super) fn unrelated_failures<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
+    session.target.both_fail().filter(|_| session.passes_between)
 }
 
 /// Emits the notes of the target and of the workers.
@@ -301,6 +314,10 @@ fn culprit_found<T: Target>(
     let ids = session.untested_steps.candidates(session.target.order(), numbers, culprit);
     let headline = if ids.len() > needed {
         Some(untested_steps::headline(session.target.terms().change, ids.len()))
+    } else if session.untested_steps.fails_before(session.target.order(), numbers, culprit) {
+        Some(untested_steps::headline_of_another(session.target.terms().change))
+    } else if let Some(both) = session.target.both_fail() {
+        Some(both.headline(session.target.terms().change, needed))
     } else {
         session.target.headline(needed, culprit.mode)
     };
@@ -326,6 +343,7 @@ fn culprit_found<T: Target>(
     };
     let reproduce = line(&selection, &stem, Reader::Person);
     let passes = line(&session.passing.beside(numbers, &others), &format!("{stem}-others"), Reader::Person);
+    let replaces = session.target.both_fail().map(|both| both.usual);
     let inside = session.lab.next_steps.inside_of_commits(&changes);
     let next = session.target.next_step(&ids).into_iter().chain(inside).reduce(|all, more| format!("{all}\n{more}"));
     let last_change = changes.first().and_then(|change| session.target.last_change(change));
@@ -345,7 +363,8 @@ fn culprit_found<T: Target>(
         is_of_tests: session.tests.is_some(),
         reproduce,
         // An axis that cannot express the state says so in a comment.
-        passes: Some(passes).filter(|line| !line.starts_with('#')),
+        passes: Some(passes).filter(|line| !line.starts_with('#') && replaces.is_none()),
+        replaces,
         last_change,
         replay,
         tests,

@@ -182,6 +182,7 @@ impl MomentFacts {
             reproduce: line(&at_bad, Reader::Person),
             // Evaluations of a moment have the same exit status.
             passes: None,
+            replaces: None,
             last_change,
             replay,
             stop_gap: None,

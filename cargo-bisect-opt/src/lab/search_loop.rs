@@ -37,8 +37,14 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let beliefs = |test| noisy_notes::estimate_of(self, test);
                 let (is_build, terms) = (self.target.is_build(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
-                let about = TargetFacts { order: self.target.order(), log: &log, line: &line, is_build, terms };
-                conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
+                let both = self.target.both_fail();
+                let usual_failure = both.as_ref().map(|both| both.usual.as_str());
+                let order = self.target.order();
+                let about = TargetFacts { order, log: &log, line: &line, is_build, terms, usual_failure };
+                match emit::unrelated_failures(self) {
+                    Some(both) => Conclusion { status: Exit::Nothing, kind: None, words: both.conclusion() },
+                    None => conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about),
+                }
             }
             Err(RunError::Interrupted) => {
                 let (known, directory) = (self.search.progress().changes(), self.lab.out_dir.display());
@@ -210,6 +216,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             }
         }
         self.untested_steps.learn_run(order, self.search.progress().changes(), trial, &runs);
+        // A reason without a failure tells that it fails as at the end that passes.
+        let passes = runs.iter().all(|run| run.outcome == Outcome::Pass && run.reason.is_empty());
+        self.passes_between |= passes && !self.is_end(trial);
         emit::trial(self, trial, &runs)?;
         emit::smallest(self, trial, &runs)?;
         if self.is_end(trial) {

@@ -9,6 +9,7 @@ use bisect_core::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::calibration::BothFail;
 use crate::{
     output::{
         events::{Patches, StopGap},
@@ -116,6 +117,12 @@ pub(crate) trait Judge {
 
     /// Returns the failing tests, if the search is to continue for each of them. Called after the first runs.
     fn tests(&mut self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// Returns how the target fails at both ends of the search, if it does so in different ways and if only one thing is
+    /// searched for: the whole target, or one test.
+    fn both_fail(&self) -> Option<BothFail> {
         None
     }
 

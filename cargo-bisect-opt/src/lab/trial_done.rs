@@ -80,7 +80,12 @@ fn together(runs: &[RunResult]) -> (&'static str, String) {
     let failed = with(|outcome| outcome == Outcome::Fail);
     let unresolved = with(|outcome| matches!(outcome, Outcome::Unresolved(_)));
     let (outcome, those) = match (failed.as_slice(), unresolved.as_slice()) {
-        ([], []) => return ("pass", String::new()),
+        ([], []) => {
+            return (
+                "pass",
+                runs.iter().map(|run| run.reason.clone()).find(|reason| !reason.is_empty()).unwrap_or_default(),
+            );
+        }
         ([], unresolved) => ("unresolved", unresolved),
         (failed, _) => ("fail", failed),
     };

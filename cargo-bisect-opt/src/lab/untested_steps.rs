@@ -1,7 +1,7 @@
-//! Steps of a counter that no run could test: beside them, a culprit is only known as a range.
+//! The steps of a counter before a culprit, where the target does not pass.
 //!
 //! The engine names the first step known to fail. The steps directly before it are added if they only had unresolved
-//! runs.
+//! runs: then the culprit is only known as a range. If it fails in another way there, the answer says so.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,17 @@ use bisect_core::{
 
 use crate::run::result::RunResult;
 
-/// The numbers of steps that runs took, for each test: true if a run with this number has passed or failed.
+/// The numbers of steps that runs took, for each test.
 #[derive(Debug, Default)]
 pub(super) struct UntestedSteps {
-    resolved: BTreeMap<(usize, usize), bool>,
+    tried: BTreeMap<(usize, usize), StepOutcomes>,
+}
+
+/// The outcomes of runs with one number of steps.
+#[derive(Debug, Default)]
+struct StepOutcomes {
+    passed: bool,
+    failed: bool,
 }
 
 impl UntestedSteps {
@@ -39,21 +46,42 @@ impl UntestedSteps {
         (first.unwrap_or(last.index()) as u64..=last.0).map(ChangeId).collect()
     }
 
+    /// Returns true if one of these tests fails without the last step of a culprit, too, so in another way.
+    pub(super) fn fails_before(&self, order: Order, tests: &[usize], culprit: &Culprit) -> bool {
+        let (Order::Counter, Mode::Enable, [last]) = (order, culprit.mode, culprit.changes.as_slice()) else {
+            return false;
+        };
+        let tried = |test: &usize| self.tried.get(&(*test, last.index()));
+        tests.iter().filter_map(tried).any(|tried| tried.failed && !tried.passed)
+    }
+
     /// Learns the outcome of a run of a test that took this number of steps.
     fn learn(&mut self, test: usize, steps: usize, outcome: Outcome) {
-        let is_resolved = !matches!(outcome, Outcome::Unresolved(_));
-        *self.resolved.entry((test, steps)).or_default() |= is_resolved;
+        let tried = self.tried.entry((test, steps)).or_default();
+        tried.passed |= outcome == Outcome::Pass;
+        tried.failed |= outcome == Outcome::Fail;
     }
 
     /// Returns the first step that may be the culprit, if a test fails with all steps up to `last`.
     fn first(&self, test: usize, last: usize) -> usize {
         // With this number of steps, `last` is left out.
-        if self.resolved.get(&(test, last)) != Some(&false) {
+        if self.tried.get(&(test, last)).is_none_or(StepOutcomes::is_resolved) {
             return last;
         }
-        let below = self.resolved.range((test, 0)..(test, last)).rev();
-        below.into_iter().find(|&(_, &is_resolved)| is_resolved).map_or(0, |(&(_, steps), _)| steps)
+        let mut below = self.tried.range((test, 0)..(test, last)).rev();
+        below.find(|(_, tried)| tried.is_resolved()).map_or(0, |(&(_, steps), _)| steps)
     }
+}
+
+impl StepOutcomes {
+    fn is_resolved(&self) -> bool {
+        self.passed || self.failed
+    }
+}
+
+/// Returns the headline of a culprit before which the target fails in another way, by the noun of its step.
+pub(super) fn headline_of_another(noun: &str) -> String {
+    format!("up to the {noun} before this one the target fails in another way, and with it, as shown here")
 }
 
 /// Returns the headline of a culprit that is one of several steps, by their noun.
@@ -63,7 +91,7 @@ pub(super) fn headline(noun: &str, steps: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bisect_core::search::Reason;
+    use bisect_core::search::{Rank, Reason, TrialId};
 
     use super::*;
 
@@ -81,5 +109,17 @@ mod tests {
         steps.learn(0, 8, Outcome::Pass);
         steps.learn(0, 8, skip);
         assert_eq!(steps.first(0, 8), 8, "a run of several gave a result");
+    }
+
+    #[test]
+    fn the_target_may_fail_in_another_way_before_a_culprit() {
+        let mut steps = UntestedSteps::default();
+        for (count, outcome) in [(5, Outcome::Fail), (6, Outcome::Pass), (7, Outcome::Fail), (7, Outcome::Pass)] {
+            steps.learn(0, count, outcome);
+        }
+        let culprit = |rank| Culprit { changes: vec![Rank(rank)], mode: Mode::Enable, confirmed_by: TrialId(0) };
+        let fails = |test, rank| steps.fails_before(Order::Counter, &[test], &culprit(rank));
+        assert_eq!([5, 6, 7, 8].map(|rank| fails(0, rank)), [true, false, false, false]);
+        assert!(!fails(1, 5), "another test");
     }
 }

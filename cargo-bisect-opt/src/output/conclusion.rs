@@ -25,6 +25,8 @@ pub(crate) struct TargetFacts<'a> {
     pub(crate) is_build: bool,
     /// See [`Target::terms`](crate::lab::target::Target::terms).
     pub(crate) terms: Terms,
+    /// The failure at the end where a search expects that the target passes, if it always fails there.
+    pub(crate) usual_failure: Option<&'a str>,
 }
 
 /// Returns the estimate for a test, by its number, or for the whole target; none if the search was not noisy.
@@ -208,7 +210,10 @@ fn without_culprits(about: &TargetFacts<'_>) -> &'static str {
 fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<'_>) -> (Exit, String) {
     let culprits = plural(found, "culprit");
     match verdict {
-        Verdict::Complete => (Exit::Found, format!("found {culprits}; {} the target passes", without_culprits(about))),
+        Verdict::Complete => {
+            let does = about.usual_failure.map_or("passes".to_owned(), |usual| format!("fails by {usual}"));
+            (Exit::Found, format!("found {culprits}; {} the target {does}", without_culprits(about)))
+        }
         Verdict::Incomplete(Incomplete::Unresolved(reason)) if found > 0 && about.order == Order::Counter => {
             let (change, why) = (about.terms.change, unresolved(*reason));
             (

@@ -217,6 +217,9 @@ pub(crate) struct Found {
     /// with none of the changes that break it. `None` if there is no such line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) passes: Option<String>,
+    /// The failure at the other end of the search, which these changes replace by another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) replaces: Option<String>,
     /// The last change of the decisive place, if git tracks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_change: Option<LastChange>,

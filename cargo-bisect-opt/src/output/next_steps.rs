@@ -230,6 +230,7 @@ mod tests {
             failures: Vec::new(),
             reproduce: format!("run {set}"),
             passes: None,
+            replaces: None,
             last_change: None,
             replay: Replay::default(),
             stop_gap: None,

@@ -2,51 +2,40 @@
 
 use std::process::ExitStatus;
 
-/// The way in which a process ended by a fault of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Crash {
-    /// It ended itself: by `abort`, after a panic while panicking, or on a stack overflow.
-    Abort,
-    /// The processor stopped it. Correctly compiled safe code rarely causes that.
-    Fault,
+/// Returns whether a process ended by a fault of its own: it aborted, or the system stopped it.
+pub(crate) fn is_crash(status: ExitStatus) -> bool {
+    detect(status)
 }
 
-impl Crash {
-    /// Returns whether it shows undefined behaviour, which could also have made an assertion fail.
-    pub(crate) fn is_undefined(self) -> bool {
-        self == Self::Fault
-    }
-
-    /// Returns the crash that ended a process; `None` if it exited, or was ended from outside.
-    pub(crate) fn of(status: ExitStatus) -> Option<Self> {
-        detect(status)
-    }
+/// Returns whether a shell reports such an end of the process that it waited for, as a status above 128.
+pub(crate) fn is_crash_in_shell(status: ExitStatus) -> bool {
+    status.code().and_then(|code| code.checked_sub(128)).is_some_and(is_of_crash)
 }
 
 #[cfg(unix)]
-fn detect(status: ExitStatus) -> Option<Crash> {
-    use rustix::process::Signal;
+fn detect(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt;
 
-    const FAULTS: [Signal; 5] = [Signal::SEGV, Signal::BUS, Signal::ILL, Signal::FPE, Signal::TRAP];
-    let signal = status.signal()?;
-    if signal == Signal::ABORT.as_raw() {
-        return Some(Crash::Abort);
-    }
-    FAULTS.iter().any(|fault| fault.as_raw() == signal).then_some(Crash::Fault)
+    status.signal().is_some_and(is_of_crash)
+}
+
+#[cfg(unix)]
+fn is_of_crash(signal: i32) -> bool {
+    use rustix::process::Signal;
+
+    const CRASHES: [Signal; 6] = [Signal::ABORT, Signal::SEGV, Signal::BUS, Signal::ILL, Signal::FPE, Signal::TRAP];
+    CRASHES.iter().any(|crash| crash.as_raw() == signal)
 }
 
 #[cfg(windows)]
-fn detect(status: ExitStatus) -> Option<Crash> {
+fn detect(status: ExitStatus) -> bool {
     // NTSTATUS codes of unhandled exceptions have the severity `error`: as signed numbers they are negative.
-    let code = status.code().filter(|&code| code < 0)?.cast_unsigned();
-    const ACCESS_VIOLATION: u32 = 0xC000_0005;
-    const ILLEGAL_INSTRUCTION: u32 = 0xC000_001D;
-    const HEAP_CORRUPTION: u32 = 0xC000_0374;
-    Some(match code {
-        ACCESS_VIOLATION | ILLEGAL_INSTRUCTION | HEAP_CORRUPTION => Crash::Fault,
-        _ => Crash::Abort,
-    })
+    status.code().is_some_and(|code| code < 0)
+}
+
+#[cfg(windows)]
+fn is_of_crash(_: i32) -> bool {
+    false
 }
 
 #[cfg(all(test, unix))]
@@ -58,18 +47,22 @@ mod tests {
     #[test]
     fn a_signal_from_outside_is_no_crash() {
         for (status, expected) in [
-            (0, None),
-            (101 << 8, None),
-            (6, Some(Crash::Abort)),
-            (11, Some(Crash::Fault)),
-            (4, Some(Crash::Fault)),
-            (2, None),
-            (9, None),
-            (15, None),
+            (0, false),
+            (101 << 8, false),
+            (6, true),
+            (11, true),
+            (4, true),
+            (2, false),
+            (9, false),
+            (15, false),
             // With a core dump.
-            (0x8b, Some(Crash::Fault)),
+            (0x8b, true),
         ] {
-            assert_eq!(detect(ExitStatus::from_raw(status)), expected, "{status}");
+            assert_eq!(is_crash(ExitStatus::from_raw(status)), expected, "{status}");
+        }
+        for (code, expected) in [(139, true), (134, true), (0, false), (101, false), (130, false)] {
+            let status = ExitStatus::from_raw(code << 8);
+            assert_eq!((is_crash(status), is_crash_in_shell(status)), (false, expected), "{code}");
         }
     }
 }

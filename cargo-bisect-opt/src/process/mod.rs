@@ -36,7 +36,7 @@ use std::{
 
 use capture::Capture;
 pub(crate) use command::{output_of, output_with, take_over, take_over_except_stderr};
-pub(crate) use crash::Crash;
+pub(crate) use crash::{is_crash, is_crash_in_shell};
 use interrupt::Interrupt;
 use machine_fault::patiently;
 pub(crate) use plain_text::plain_text;

@@ -6,6 +6,7 @@
 //! run alone.
 
 mod build;
+mod compiled;
 mod environment;
 
 use std::{fmt, sync::LazyLock};
@@ -13,7 +14,7 @@ use std::{fmt, sync::LazyLock};
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::process::{self, Crash, Ending, Finished};
+use crate::process::{self, Ending, Finished, is_crash, is_crash_in_shell, plain_text};
 pub(crate) use environment::Environment;
 
 /// The cause of a failure.
@@ -37,11 +38,8 @@ enum Manner {
     Unbuilt,
     /// An exit, as [`process::describe`] words it.
     Ended(String),
-    /// A fault of the process itself.
-    Crashed {
-        description: String,
-        is_undefined: bool,
-    },
+    /// A fault of the process itself, as [`process::describe`] words it. Which one is a matter of chance.
+    Crashed(String),
 }
 
 /// A line of output that identifies a failure.
@@ -53,7 +51,7 @@ struct Signature {
     message: String,
 }
 
-/// Stands for the location where a test returned an error.
+/// Stands for the location where a test, or `main`, returned an error.
 const RETURNED: &str = "an error that was returned";
 /// Stands for the location where a test should have panicked.
 const SHOULD_PANIC: &str = "a panic that should have been";
@@ -69,12 +67,10 @@ impl Cause {
     pub(crate) fn of_test(printed: &str) -> Self {
         let mut signatures = panics(printed.as_bytes());
         if signatures.is_empty() {
-            let last_line = |prefix: &str, place: &str| {
-                let message = printed.lines().rev().find_map(|line| line.strip_prefix(prefix))?;
-                Some(Signature { place: place.to_owned(), message: message.to_owned() })
-            };
-            signatures
-                .extend(last_line("note: test did not panic", SHOULD_PANIC).or_else(|| last_line("Error: ", RETURNED)));
+            signatures.extend(
+                last_line(printed, "note: test did not panic", SHOULD_PANIC)
+                    .or_else(|| last_line(printed, "Error: ", RETURNED)),
+            );
         }
         let environment = Environment::of_text(printed.as_bytes());
         if signatures.is_empty() && environment.is_none() {
@@ -84,13 +80,26 @@ impl Cause {
         }
     }
 
-    /// Returns the cause of a program's failure, from its end and its output.
+    /// Returns the cause of a program's failure, from its end and its output. If the program ran a compiler, and that
+    /// failed, it is that of a failed build.
     pub(crate) fn of_program(finished: &Finished) -> Self {
-        let manner = match finished.ending {
+        let status = match finished.ending {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => return Self::TIMEOUT,
-            Ending::Exited(status) => Manner::Ended(process::describe(status)),
+            Ending::Exited(status) => status,
         };
-        Self { manner, signatures: panics(&finished.output), environment: environment_of(finished) }
+        let environment = environment_of(finished);
+        let text = plain_text(&finished.output);
+        if let Some(signatures) = compiled::failure(&text) {
+            return Self { manner: Manner::Unbuilt, signatures, environment };
+        }
+        let mut signatures = panics(text.as_bytes());
+        if signatures.is_empty() {
+            signatures.extend(last_line(&text, "Error: ", RETURNED));
+        }
+        let description = process::describe(status);
+        let has_crashed = is_crash(status) || is_crash_in_shell(status);
+        let manner = if has_crashed { Manner::Crashed(description) } else { Manner::Ended(description) };
+        Self { manner, signatures, environment }
     }
 
     /// Returns the cause of a build's failure, from its end and the messages of cargo and the compiler.
@@ -119,12 +128,8 @@ impl Cause {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => Manner::TimedOut,
             // The status of another harness can mean anything. But a crash is a crash.
             Ending::Exited(status) if status.code().is_some_and(|code| code >= 0) => Manner::Unknown,
-            Ending::Exited(status) => match Crash::of(status) {
-                Some(crash) => {
-                    Manner::Crashed { description: process::describe(status), is_undefined: crash.is_undefined() }
-                }
-                None => Manner::Ended(process::describe(status)),
-            },
+            Ending::Exited(status) if is_crash(status) => Manner::Crashed(process::describe(status)),
+            Ending::Exited(status) => Manner::Ended(process::describe(status)),
         };
         // It is unknown which tests panicked, and whether they should.
         Self { manner, signatures: Vec::new(), environment: environment_of(finished) }
@@ -140,45 +145,38 @@ impl Cause {
         self.manner == Manner::Unknown && self.environment.is_none()
     }
 
-    /// Returns the cause for a search over optimizations: there, undefined behaviour may be the reason for every crash.
-    #[must_use]
-    pub(crate) fn under_optimization(self) -> Self {
-        match self.manner {
-            Manner::Crashed { description, .. } => {
-                Self { manner: Manner::Crashed { description, is_undefined: true }, ..self }
-            }
-            _ => self,
-        }
-    }
-
-    /// Returns the cause for a search over versions of the source code: there, the line of a failure differs.
+    /// Returns the cause for a search over versions of the source code: there, the line of a failure differs, so that
+    /// errors of a failed build differ only in their messages.
     #[must_use]
     pub(crate) fn without_lines(mut self) -> Self {
-        for Signature { place, .. } in &mut self.signatures {
+        let is_unbuilt = self.is_unbuilt();
+        for Signature { place, message } in &mut self.signatures {
             let file = place.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':').len();
             if place[file..].starts_with(':') {
                 place.truncate(file);
             }
-        }
-        self
-    }
-
-    /// Returns the cause of a failed build for a search over versions of the source code: without lines, errors differ
-    /// only in their messages.
-    #[must_use]
-    pub(crate) fn with_messages(mut self) -> Self {
-        for Signature { place, message } in self.signatures.iter_mut().filter(|signature| !signature.message.is_empty())
-        {
-            if !is_place(place) && place != "error" {
+            if is_unbuilt && !message.is_empty() && !is_place(place) && place != "error" {
                 *place = format!("{place}: {message}");
             }
         }
         self
     }
 
+    /// Returns the shortest name of the failure: `E0716` where [`Display`](fmt::Display) shows also the place.
+    pub(crate) fn brief(&self) -> String {
+        let code = |signature: &Signature| Some(signature.place.strip_prefix("error[")?.split_once(']')?.0.to_owned());
+        let first = self.signatures.first().filter(|_| self.environment.is_none());
+        first.and_then(code).unwrap_or_else(|| self.to_string())
+    }
+
+    /// Returns whether nothing ran, because it did not compile.
+    pub(crate) fn is_unbuilt(&self) -> bool {
+        self.manner == Manner::Unbuilt
+    }
+
     /// Returns whether the process ended by a fault of its own.
     pub(crate) fn is_crash(&self) -> bool {
-        matches!(self.manner, Manner::Crashed { .. })
+        matches!(self.manner, Manner::Crashed(_))
     }
 
     /// Returns whether the process did not finish: it crashed or timed out.
@@ -199,20 +197,11 @@ impl Cause {
         if self.is_unknown() || other.is_unknown() {
             return true;
         }
-        let is_chance = |one: &Manner, another: &Manner| match (one, another) {
-            // The signal of a crash is a matter of chance.
-            (Manner::Crashed { .. }, Manner::Crashed { .. }) => true,
-            // Undefined behaviour is detected by an assertion or by the processor.
-            (Manner::Crashed { is_undefined, .. }, Manner::Test) => *is_undefined,
-            _ => false,
-        };
-        if is_chance(&self.manner, &other.manner) || is_chance(&other.manner, &self.manner) {
-            return true;
-        }
         // Of several panics one may be the failure, and the others its consequences, or intended.
         let is_shared = |mine: &Signature| other.signatures.iter().any(|other| mine.is_like(other));
         let is_like = || self.signatures.iter().any(is_shared);
-        self.manner == other.manner && (self.signatures.is_empty() || other.signatures.is_empty() || is_like())
+        let manner = self.manner == other.manner || self.is_crash() && other.is_crash();
+        manner && (self.signatures.is_empty() || other.signatures.is_empty() || is_like())
     }
 }
 
@@ -231,7 +220,7 @@ impl fmt::Display for Cause {
             }
             (Manner::Unbuilt, Some(Signature { place, .. })) if !is_place(place) => f.write_str(place),
             (_, Some(Signature { place, .. })) => write!(f, "panic at {place}"),
-            (Manner::Ended(description) | Manner::Crashed { description, .. }, None) => f.write_str(description),
+            (Manner::Ended(description) | Manner::Crashed(description), None) => f.write_str(description),
             (Manner::Test, None) => f.write_str("a test"),
             (Manner::Unbuilt, None) => f.write_str("the build"),
         }
@@ -246,6 +235,12 @@ fn environment_of(finished: &Finished) -> Option<Environment> {
     Environment::of_status(status).or_else(of_text)
 }
 
+/// Returns the signature in the last line of a text that begins with `prefix`.
+fn last_line(text: &str, prefix: &str, place: &str) -> Option<Signature> {
+    let message = text.lines().rev().find_map(|line| line.strip_prefix(prefix))?;
+    Some(Signature { place: place.to_owned(), message: message.to_owned() })
+}
+
 /// Returns whether a text is a location and nothing else.
 fn is_place(text: &str) -> bool {
     !text.contains(' ') && text.contains(':')
@@ -256,7 +251,10 @@ impl Signature {
     /// messages. So two messages of one location differ if neither their first nor their last words are equal.
     fn is_like(&self, other: &Self) -> bool {
         // Each run may have its own directory of generated code.
-        let name = |place: &str| place.rsplit(['/', '\\']).next().map(str::to_owned);
+        let name = |place: &str| {
+            let (kind, path) = place.split_once(" at ").unwrap_or(("", place));
+            path.rsplit(['/', '\\']).next().map(|file| (kind.to_owned(), file.to_owned()))
+        };
         if name(&self.place) != name(&other.place) {
             return false;
         }

@@ -12,7 +12,7 @@ use crate::report::scan::Reports;
 pub(crate) struct RunResult {
     /// Pass, fail or unresolved.
     pub(crate) outcome: Outcome,
-    /// Details of the outcome, for people: `timeout`, `signal 11`, `exit status 101`; empty if the run passed.
+    /// Details of the outcome, for people: `timeout`, `signal 11`, `exit status 101`; empty if nothing failed.
     pub(crate) reason: String,
     /// The changes that the run reported.
     pub(crate) reports: Reports,

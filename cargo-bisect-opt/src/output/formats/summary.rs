@@ -63,7 +63,7 @@ pub(super) fn message(found: &RecordedCulprit) -> String {
 
 /// Returns the command line that runs the target in a neighbouring state that passes.
 pub(in crate::output) fn passing_line(found: &RecordedCulprit) -> Option<String> {
-    if found.passes.is_some() {
+    if found.passes.is_some() || found.replaces.is_some() {
         return found.passes.clone();
     }
     let line = found.replay.others.replacen("\"$@\" ", "", 1);

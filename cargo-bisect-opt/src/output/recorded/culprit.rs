@@ -47,6 +47,9 @@ pub(crate) struct RecordedCulprit {
     /// A command line that runs the target in a neighbouring state that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) passes: Option<String>,
+    /// The failure at the other end of the search, which these changes replace by another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replaces: Option<String>,
     /// The last change of the decisive place of the first change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last_change: Option<LastChange>,
@@ -133,6 +136,7 @@ impl RecordedCulprit {
             failures: found.failures.clone(),
             reproduce: found.reproduce.clone(),
             passes: found.passes.clone(),
+            replaces: found.replaces.clone(),
             last_change: found.last_change.clone(),
             replay: found.replay.clone(),
             stop_gap: found

@@ -13,9 +13,13 @@ const REPEATED: [&str; 3] = ["could not compile ", "aborting due to ", "build fa
 /// Returns the signatures in the messages of cargo, the compiler and build scripts, each once: panics first, then
 /// crashes, then errors.
 pub(super) fn signatures(output: &[u8]) -> Vec<Signature> {
-    let text = plain_text(output);
+    signatures_in(&plain_text(output))
+}
+
+/// Returns the same for messages without control sequences.
+pub(super) fn signatures_in(text: &str) -> Vec<Signature> {
     let mut signatures = panics(text.as_bytes());
-    for signature in crashes(&text).into_iter().chain(errors(&text)) {
+    for signature in crashes(text).into_iter().chain(errors(text)) {
         if !signatures.contains(&signature) {
             signatures.push(signature);
         }

@@ -229,12 +229,40 @@ fn another_failure_is_unresolved_if_asked_for() {
             assert_eq!(other, failed("exit status 4"));
         }
         assert!(exec.borrow_mut().take_notes().is_empty(), "once is enough");
-        // Where it fails only with no change, that is how it passes.
-        let usual = if same_failure { (Outcome::Pass, String::new()) } else { failed("signal 11") };
+        // Where it fails so only with no change, that is how it passes.
+        let usual = (Outcome::Pass, "signal 11, as at the other end".to_owned());
+        let usual = if same_failure { usual } else { failed("signal 11") };
         assert_eq!(run("!y", Question::AllOff), usual);
         let notes = exec.borrow_mut().take_notes().concat();
-        assert_eq!(notes.contains("of another kind (signal 11)"), same_failure, "{notes}");
+        assert_eq!(notes.contains("replace signal 11 by exit status 3"), same_failure, "{notes}");
         assert_eq!(run("!y", Question::Prefix), usual);
+    }
+}
+
+/// A script that compiles, and then tests, ends with the same status whichever of both fails.
+#[test]
+fn what_does_not_compile_is_unresolved() {
+    let script = "case $1 in y) echo 'running 1 test'; exit 101;; \
+                  *) printf 'error[E0425]: no x\\n --> src/lib.rs:3:5\\n\\nerror: could not compile `a`\\n'; exit 101;; esac";
+    let words = ["sh", "-c", script, "sh", "PATTERN"];
+    for same_failure in [false, true] {
+        let mut exec =
+            CommandTarget::new(CommandOptions { same_failure, ..options(&words) }, Box::new(Protocol)).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let mut run = |pattern: &str, question: Question| {
+            let shown = make(&exec, dir.path(), pattern, 1, Repetition::Once).unwrap();
+            exec.learn(&trial(question), &shown).unwrap();
+            let run = judge(&mut exec, shown);
+            (run.outcome, run.reason)
+        };
+        assert_eq!(run("y", Question::AllOn).0, Outcome::Fail);
+        let expected = if same_failure {
+            (Outcome::Unresolved(Reason::Build), "does not build: error[E0425] at src/lib.rs:3:5".to_owned())
+        } else {
+            (Outcome::Fail, "exit status 101".to_owned())
+        };
+        assert_eq!(run("01", Question::Prefix), expected);
+        assert_eq!(run("n", Question::AllOff), expected, "and it is not what passes");
     }
 }
 

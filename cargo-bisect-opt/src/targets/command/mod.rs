@@ -23,7 +23,9 @@ use runner::{CommandRun, CommandRunner};
 use crate::{
     axes::{Axis, Files},
     lab::{
-        calibration::{Calibration, Meaning, another, another_note, made_by_changes_note, usual_note},
+        calibration::{
+            BothFail, Calibration, Meaning, another, another_note, made_by_changes_note, unbuilt, usual, usual_note,
+        },
         target::{Judge, Judgement, Reproduction, Target},
     },
     output::{
@@ -122,7 +124,8 @@ impl CommandTarget {
     fn only_another<'a>(&self, selection: &Selection, shown: &'a CommandRun) -> Vec<&'a Cause> {
         let known = self.calibration.for_runs_of(Some(selection));
         let causes: Vec<_> = shown.causes().filter(|cause| cause.environment().is_none()).collect();
-        let are_another = causes.iter().all(|cause| known.meaning(&(), cause) == Meaning::Another);
+        let are_another =
+            causes.iter().all(|cause| !cause.is_unbuilt() && known.meaning(&(), cause) == Meaning::Another);
         if self.runner.options.same_failure && are_another { causes } else { Vec::new() }
     }
 }
@@ -186,9 +189,11 @@ impl Judge for CommandTarget {
         }
         let reason = match &execution.cause {
             Some(cause) if outcome == Outcome::Unresolved(Reason::Environment) => cause.to_string(),
+            Some(cause) if outcome == Outcome::Unresolved(Reason::Build) => unbuilt(cause),
             Some(cause) if outcome == Outcome::Pass => {
-                self.notes.add([Note { about: "usual failure".to_owned(), text: usual_note(cause) }]);
-                String::new()
+                let text = self.both_fail().map_or_else(|| usual_note(cause), |both| both.note());
+                self.notes.add([Note { about: "usual failure".to_owned(), text }]);
+                usual(cause)
             }
             Some(cause) if outcome != Outcome::Fail => {
                 self.notes.add([Note { about: "another failure".to_owned(), text: another_note(cause) }]);
@@ -217,6 +222,10 @@ impl Judge for CommandTarget {
 
     fn reports<'a>(&self, shown: &'a CommandRun) -> Vec<&'a Reports> {
         vec![&shown.reports]
+    }
+
+    fn both_fail(&self) -> Option<BothFail> {
+        self.calibration.both_fail(&()).filter(|_| self.runner.options.same_failure)
     }
 
     fn take_notes(&mut self) -> Vec<String> {

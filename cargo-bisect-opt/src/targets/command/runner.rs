@@ -241,6 +241,8 @@ impl CommandRunner {
             (outcome, reason) = (Outcome::Unresolved(Reason::Environment), lost.clone());
         }
         let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));
+        // Runs of other source code fail on other lines.
+        let cause = if self.axis.moves_lines() { cause.map(Cause::without_lines) } else { cause };
         let note = finished.lost_log.as_ref().map(Note::lost_log);
         Ok((CommandExecution { random, outcome, reason, cause, lost_reports }, finished.duration, note))
     }
@@ -274,6 +276,7 @@ impl CommandRunner {
         let Some(cause) = &execution.cause else { return execution.outcome };
         match calibration.meaning(&(), cause) {
             Meaning::Another if cause.environment().is_some() => Outcome::Unresolved(Reason::Environment),
+            Meaning::Another if self.options.same_failure && cause.is_unbuilt() => Outcome::Unresolved(Reason::Build),
             Meaning::Another if self.options.same_failure => Outcome::Unresolved(Reason::Skip),
             Meaning::Usual if self.options.same_failure => Outcome::Pass,
             _ => execution.outcome,

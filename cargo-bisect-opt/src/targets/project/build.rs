@@ -83,7 +83,7 @@ fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result
     let mut causes = BTreeMap::new();
     if outcome == Outcome::Fail {
         let cause = Cause::of_build(&finished);
-        let cause = if run.is_of_other_code() { cause.without_lines().with_messages() } else { cause };
+        let cause = if run.is_of_other_code() { cause.without_lines() } else { cause };
         // The exit status of cargo is always the same.
         reason = cause.to_string();
         let executable = run.runner.project.subcommand.name().to_owned();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::test_selection::{Failure, Failures, TestSelection};
 use crate::{
-    lab::calibration::{Calibration, Meaning, another},
+    lab::calibration::{Calibration, Meaning, another, usual},
     run::{
         cause::{Cause, Environment},
         result::{Failed, Note},
@@ -70,13 +70,13 @@ impl Criteria {
     }
 
     /// Returns the outcome of one executable with respect to the searched failure, and the reason. The reason is empty
-    /// if the failure did not occur.
+    /// if nothing failed that counts.
     pub(crate) fn judge(&self, part: &Part) -> (Outcome, String) {
         if part.outcome == Outcome::Fail && self.counting(part).next().is_none() {
             return (Outcome::Pass, String::new());
         }
-        if part.outcome == Outcome::Fail && self.usual(part).is_some() {
-            return (Outcome::Pass, String::new());
+        if let (Outcome::Fail, Some(words)) = (part.outcome, self.usual(part)) {
+            return (Outcome::Pass, usual(words));
         }
         match (self.another(part), self.environment(part)) {
             (Some(words), _) => (Outcome::Unresolved(Reason::Skip), another(words)),
@@ -315,11 +315,10 @@ mod tests {
             ("x:a@hang", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
             ("x:a@hang", "x@1", "another failure: panic at src/lib.rs:1:5"),
             ("x:a@1", "x@hang", "another failure: timeout"),
-            // All crashes of a test are alike. A failed assertion is like a crash only where undefined behaviour was
-            // seen.
+            // All crashes of a test are alike, and a crash is another failure than a panic.
             ("x:a@fault", "x:a@abort", "same"),
-            ("x:a@fault", "x:a@1", "same"),
-            ("x:a@1", "x:a@fault", "same"),
+            ("x:a@fault", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
+            ("x:a@1", "x:a@fault", "another failure: a: signal 11"),
             ("x:a@abort", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
             ("x:a@1", "x:a@abort", "another failure: a: signal 6"),
             ("x:a@fault", "x:a@hang", "another failure: a: timeout"),
@@ -329,7 +328,7 @@ mod tests {
             ("x:a@fault", "x:b@1", "another failure: b fails"),
             ("x:a@fault", "x@abort", "same"),
             ("x@fault", "x:a@abort", "same"),
-            ("x@fault", "x:a@1", "same"),
+            ("x@fault", "x:a@1", "another failure: a fails"),
             ("x@abort", "x:a@1", "another failure: a fails"),
             ("x:a@fault", "y@fault", "another failure: signal 11"),
             ("x:a@1", "x@fault", "another failure: signal 11"),

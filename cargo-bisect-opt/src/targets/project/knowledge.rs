@@ -16,7 +16,7 @@ use super::{
     unmatched_name,
 };
 use crate::{
-    lab::calibration::{Calibration, another_note, made_by_changes_note, usual_note},
+    lab::calibration::{BothFail, Calibration, another_note, made_by_changes_note, usual_note},
     run::{
         cause::Cause,
         error::RunError,
@@ -179,6 +179,16 @@ impl Knowledge {
         self.known_mut(test).record_unconfirmed(&trial.selection, another)
     }
 
+    /// Returns how the build, or the only test that fails, does so at both ends, if it does so in different ways.
+    pub(super) fn both_fail(&self, options: &ProjectOptions) -> Option<BothFail> {
+        let searched = self.tests.searched().filter(|searched| !searched.is_empty());
+        let failed: BTreeSet<_> =
+            searched.map_or_else(|| self.together.keys().collect(), |searched| searched.iter().collect());
+        let mut failed = failed.into_iter();
+        let (Some(failure), None, true) = (failed.next(), failed.next(), options.same_failure) else { return None };
+        self.apart.get(failure).unwrap_or(&self.together).both_fail(failure)
+    }
+
     /// Judges a run for a trial: of one test, or of everything.
     pub(super) fn judge(
         &mut self,
@@ -194,7 +204,7 @@ impl Knowledge {
             let decided = self.known_mut(test).decide(&trial.selection, &left_out, again);
             self.notes.repeat(decided.map(|decided| decided.note(another.describe(&decided.key, &decided.cause))));
         }
-        self.judge_by(&self.criteria(trial, test, options), attempt)
+        self.judge_by(&self.criteria(trial, test, options), attempt, options)
     }
 
     /// Returns the criteria for a trial of a test that is run in its own process, or of everything.
@@ -223,7 +233,7 @@ impl Knowledge {
         }
     }
 
-    fn judge_by(&mut self, criteria: &Criteria, attempt: Attempt) -> RunResult {
+    fn judge_by(&mut self, criteria: &Criteria, attempt: Attempt, options: &ProjectOptions) -> RunResult {
         let another = attempt.parts().find_map(|part| criteria.another(part));
         let usual = attempt.parts().find_map(|part| criteria.usual(part));
         let made_by_changes = attempt.parts().find_map(|part| criteria.made_by_changes(part));
@@ -234,7 +244,8 @@ impl Knowledge {
             self.failed.extend(failures.unwrap_or_default());
         }
         if let (Some(usual), Outcome::Pass) = (usual, result.outcome) {
-            self.notes.add([Note { about: "usual failure".to_owned(), text: usual_note(usual) }]);
+            let text = self.both_fail(options).map_or_else(|| usual_note(usual), |both| both.note());
+            self.notes.add([Note { about: "usual failure".to_owned(), text }]);
         }
         if let (Some(another), Outcome::Unresolved(_)) = (another, result.outcome) {
             self.notes.add([Note { about: "another failure".to_owned(), text: another_note(another) }]);

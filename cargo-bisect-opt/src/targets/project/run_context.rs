@@ -26,7 +26,7 @@ use crate::{
         Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, IfMissing, Project, Subcommand,
         has_missing_name, libtest,
     },
-    lab::calibration::environment_note,
+    lab::calibration::{environment_note, unbuilt},
     process::{self, Ending, Finished, ProcessSpec, ReadAlong, own_file, scratch_dir::ScratchDir},
     report::scan::Reports,
     run::{
@@ -137,7 +137,7 @@ impl<'a> RunContext<'a> {
             )));
         }
         let cause = Cause::of_messages(&built.messages);
-        Ok(Err(Unbuilt(format!("does not build: {cause}"))))
+        Ok(Err(Unbuilt(unbuilt(cause))))
     }
 
     /// Returns the destination of the messages of this run's builds.
@@ -321,9 +321,7 @@ impl<'a> RunContext<'a> {
         }
         let before = libtest::failed_before_the_end(&finished.output).into_iter();
         let before = before.map(|test| (failure(Some(test)), Cause::UNKNOWN));
-        let whole = Cause::of_harness(finished);
-        let whole = if self.runner.axis.is_about_optimization() { whole.under_optimization() } else { whole };
-        before.chain([(failure(None), whole)]).collect()
+        before.chain([(failure(None), Cause::of_harness(finished))]).collect()
     }
 }
 

@@ -23,7 +23,10 @@ use super::{
 use crate::{
     axes::{Axis, Files},
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
-    lab::target::{Judge, Judgement, Reproduction, Target},
+    lab::{
+        calibration::BothFail,
+        target::{Judge, Judgement, Reproduction, Target},
+    },
     output::{
         events::{Patches, StopGap},
         terms::Terms,
@@ -205,6 +208,10 @@ impl Judge for ProjectTarget {
     fn tests(&mut self) -> Option<Vec<String>> {
         let searched = self.knowledge.separate_tests(&self.runner.options)?;
         Some(searched.iter().map(|failure| self.name(failure)).collect())
+    }
+
+    fn both_fail(&self) -> Option<BothFail> {
+        self.knowledge.both_fail(&self.runner.options)
     }
 
     fn take_notes(&mut self) -> Vec<String> {
