@@ -89,7 +89,12 @@ impl NextSteps {
             words.remove(at);
         }
         let commits = if changes.len() == 1 { "this commit" } else { "these commits" };
-        Some(format!("# To find the hunks within {commits}:\n{}", line(&words)))
+        // Some hunks without others are no state of the source code that the command was written for.
+        let rule = match words.first().is_some_and(|word| word == "exec") {
+            true => " (the command must exit with 125 where something cannot be tested, except by a compiler's error)",
+            false => "",
+        };
+        Some(format!("# To find the hunks within {commits}{rule}:\n{}", line(&words)))
     }
 
     /// Returns the next steps after a search with this end, whose continuation is known.
@@ -296,6 +301,11 @@ mod tests {
         }
         let several = inside(vec![commit("a"), commit("b"), commit("c")], "test --commits=v1..HEAD").unwrap();
         assert_eq!(several.lines().last(), Some("cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..cccccccccccc'"));
+        let of_exec = inside(vec![commit("a")], "exec --commits=v1..HEAD ./check.sh").unwrap();
+        assert!(
+            of_exec.starts_with("# To find the hunks within this commit (the command must exit with 125"),
+            "{of_exec}"
+        );
         assert_eq!(inside(Vec::new(), "test --commits v1..HEAD"), None);
         let found = found(1, vec![commit("a")], Some(&format!("git checkout x && y\n{expected}")));
         let steps = steps("test", "bisect.out", &[Event::Found(&found)], end(Exit::Found, 1, 9));

@@ -162,11 +162,15 @@ impl Cause {
         self
     }
 
-    /// Returns the shortest name of the failure: `E0716` where [`Display`](fmt::Display) shows also the place.
+    /// Returns the name of the failure in a sentence: `E0716`, `` `Error: no bread` ``, or else as
+    /// [`Display`](fmt::Display) does.
     pub(crate) fn brief(&self) -> String {
-        let code = |signature: &Signature| Some(signature.place.strip_prefix("error[")?.split_once(']')?.0.to_owned());
+        let name = |Signature { place, message }: &Signature| match place.strip_prefix("error[") {
+            Some(coded) => coded.split_once(']').map(|(code, _)| code.to_owned()),
+            None => (place == RETURNED).then(|| format!("`Error: {message}`")),
+        };
         let first = self.signatures.first().filter(|_| self.environment.is_none());
-        first.and_then(code).unwrap_or_else(|| self.to_string())
+        first.and_then(name).unwrap_or_else(|| self.to_string())
     }
 
     /// Returns whether nothing ran, because it did not compile.
