@@ -90,9 +90,10 @@ impl NextSteps {
         }
         let commits = if changes.len() == 1 { "this commit" } else { "these commits" };
         // Some hunks without others are no state of the source code that the command was written for.
-        let rule = match words.first().is_some_and(|word| word == "exec") {
-            true => " (the command must exit with 125 where something cannot be tested, except by a compiler's error)",
-            false => "",
+        let rule = if words.first().is_some_and(|word| word == "exec") {
+            " (the command must exit with 125 where something cannot be tested, except by a compiler's error)"
+        } else {
+            ""
         };
         Some(format!("# To find the hunks within {commits}{rule}:\n{}", line(&words)))
     }
