@@ -57,6 +57,10 @@ struct Signature {
 const RETURNED: &str = "an error that was returned";
 /// Stands for the location where a test should have panicked.
 const SHOULD_PANIC: &str = "a panic that should have been";
+/// Stands for the location where a stack overflowed.
+const STACK_OVERFLOW: &str = "stack overflow";
+/// The messages of panics that only follow from another one.
+const CONSEQUENCES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
 impl Cause {
     /// The cause of a failure about which nothing is known.
@@ -90,7 +94,11 @@ impl Cause {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => return Self::TIMEOUT,
             Ending::Exited(status) => Manner::Ended(process::describe(status)),
         };
-        Self { manner, signatures: panics(&finished.output), environment: environment_of(finished) }
+        let mut signatures = panics(&finished.output);
+        if signatures.is_empty() && matches!(finished.ending, Ending::Exited(status) if Crash::of(status).is_some()) {
+            signatures.extend(abort(&finished.output));
+        }
+        Self { manner, signatures, environment: environment_of(finished) }
     }
 
     /// Returns the cause of a build's failure, from its end and the messages of cargo and the compiler.
@@ -126,8 +134,26 @@ impl Cause {
                 None => Manner::Ended(process::describe(status)),
             },
         };
-        // It is unknown which tests panicked, and whether they should.
-        Self { manner, signatures: Vec::new(), environment: environment_of(finished) }
+        // It is unknown which tests panicked, and whether they should. Only a panic that aborted the process is its end.
+        let is_crash = matches!(manner, Manner::Crashed { .. });
+        let signatures = if is_crash { abort(&finished.output).into_iter().collect() } else { Vec::new() };
+        Self { manner, signatures, environment: environment_of(finished) }
+    }
+
+    /// Returns the location of the panic, as `file:line:column`, if a panic is the cause.
+    pub(crate) fn place(&self) -> Option<&str> {
+        let Signature { place, .. } = self.signatures.first()?;
+        (self.environment.is_none() && is_place(place)).then_some(place)
+    }
+
+    /// Returns the first line of the message of the panic, or of the runtime that aborted the process, unless it is that of
+    /// a comparison, which says no more than the location.
+    pub(crate) fn message(&self) -> Option<&str> {
+        let Signature { place, message } = self.signatures.first()?;
+        let is_comparison = message.starts_with("assertion `left ") && message.ends_with(" right` failed");
+        let is_of_panic = is_place(place) || place == STACK_OVERFLOW;
+        let says_more = self.environment.is_none() && self.manner != Manner::Unbuilt && is_of_panic;
+        (says_more && !message.is_empty() && !is_comparison).then_some(message)
     }
 
     /// Returns the cause outside of the target, if there is one.
@@ -217,7 +243,7 @@ impl Cause {
 }
 
 impl fmt::Display for Cause {
-    /// Formats it as `panic at src/lib.rs:3:5`, `signal 6` or `timeout`.
+    /// Formats it as `panic at src/lib.rs:3:5`, `panic at src/lib.rs:3:5, signal 6`, `signal 11` or `timeout`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(environment) = self.environment {
             return environment.fmt(f);
@@ -230,6 +256,14 @@ impl fmt::Display for Cause {
                 write!(f, "{place}: {message}")
             }
             (Manner::Unbuilt, Some(Signature { place, .. })) if !is_place(place) => f.write_str(place),
+            (Manner::Ended(description) | Manner::Crashed { description, .. }, Some(Signature { place, .. }))
+                if place == STACK_OVERFLOW =>
+            {
+                write!(f, "{place}, {description}")
+            }
+            (Manner::Crashed { description, .. }, Some(Signature { place, .. })) => {
+                write!(f, "panic at {place}, {description}")
+            }
             (_, Some(Signature { place, .. })) => write!(f, "panic at {place}"),
             (Manner::Ended(description) | Manner::Crashed { description, .. }, None) => f.write_str(description),
             (Manner::Test, None) => f.write_str("a test"),
@@ -275,21 +309,48 @@ fn stable_words(message: &str) -> Vec<&str> {
 
 /// Returns the panics that the standard library's hook has printed, each once.
 fn panics(output: &[u8]) -> Vec<Signature> {
-    static PANIC: LazyLock<Regex> = LazyLock::new(|| {
-        // Since Rust 1.91 with the number of the thread.
-        Regex::new(r"thread '[^\n]*' (?:\([0-9]+\) )?panicked at ([^\n]*:[0-9]+:[0-9]+):\r?(?:\n([^\r\n]*))?")
-            .expect("the expression is valid")
-    });
     let mut signatures = Vec::new();
-    for captures in PANIC.captures_iter(output) {
-        let text =
-            |i| captures.get(i).map_or(String::new(), |found| String::from_utf8_lossy(found.as_bytes()).into_owned());
-        let signature = Signature { place: text(1), message: text(2) };
+    for (_, signature) in panics_of_threads(output) {
         if !signatures.contains(&signature) {
             signatures.push(signature);
         }
     }
     signatures
+}
+
+/// Returns all panics that the standard library's hook has printed, with the names of their threads.
+fn panics_of_threads(output: &[u8]) -> impl DoubleEndedIterator<Item = (String, Signature)> {
+    static PANIC: LazyLock<Regex> = LazyLock::new(|| {
+        // Since Rust 1.91 with the number of the thread.
+        Regex::new(r"thread ('[^\n]*' (?:\([0-9]+\) )?)panicked at ([^\n]*:[0-9]+:[0-9]+):\r?(?:\n([^\r\n]*))?")
+            .expect("the expression is valid")
+    });
+    let found = PANIC.captures_iter(output).map(|captures| {
+        let text =
+            |i| captures.get(i).map_or(String::new(), |found| String::from_utf8_lossy(found.as_bytes()).into_owned());
+        (text(1), Signature { place: text(2), message: text(3) })
+    });
+    found.collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the panic or the stack overflow that aborted the process, if its output says so.
+fn abort(output: &[u8]) -> Option<Signature> {
+    static OVERFLOW: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^(thread '[^\n]*') (?:\([0-9]+\) )?has overflowed its stack").expect("the expression is valid")
+    });
+    if let Some(found) = OVERFLOW.captures(output) {
+        let message = format!("{} has overflowed its stack", String::from_utf8_lossy(&found[1]));
+        return Some(Signature { place: STACK_OVERFLOW.to_owned(), message });
+    }
+    let end = memchr::memmem::rfind(output, b"thread caused non-unwinding panic. aborting.")?;
+    let mut panics = panics_of_threads(&output[..end]).rev();
+    let (thread, last) = panics.next()?;
+    let is_consequence = |panic: &Signature| CONSEQUENCES.contains(&panic.message.as_str());
+    if !is_consequence(&last) {
+        return Some(last);
+    }
+    let mut own = panics.filter_map(|(of, panic)| (of == thread).then_some(panic));
+    Some(own.find(|panic| !is_consequence(panic)).unwrap_or(last))
 }
 
 #[cfg(all(test, unix))]
