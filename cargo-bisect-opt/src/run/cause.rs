@@ -146,14 +146,18 @@ impl Cause {
         (self.environment.is_none() && is_place(place)).then_some(place)
     }
 
-    /// Returns the first line of the message of the panic, or of the runtime that aborted the process, unless it is that of
-    /// a comparison, which says no more than the location.
+    /// Returns the first line of the message of the panic, or of the runtime that aborted the process. Of a comparison, it is
+    /// the user's part: the rest says no more than the location.
     pub(crate) fn message(&self) -> Option<&str> {
         let Signature { place, message } = self.signatures.first()?;
-        let is_comparison = message.starts_with("assertion `left ") && message.ends_with(" right` failed");
-        let is_of_panic = is_place(place) || place == STACK_OVERFLOW;
-        let says_more = self.environment.is_none() && self.manner != Manner::Unbuilt && is_of_panic;
-        (says_more && !message.is_empty() && !is_comparison).then_some(message)
+        if self.environment.is_some() || self.manner == Manner::Unbuilt || place == SHOULD_PANIC {
+            return None;
+        }
+        let users = match message.strip_prefix("assertion `left ") {
+            Some(comparison) => comparison.split_once(" right` failed").map_or("", |(_, users)| users),
+            None => message,
+        };
+        Some(users.trim_start_matches(": ")).filter(|users| !users.is_empty())
     }
 
     /// Returns the cause outside of the target, if there is one.

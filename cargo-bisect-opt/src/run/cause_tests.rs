@@ -110,7 +110,7 @@ fn messages_say_more_than_locations() {
         ("assertion `left == right` failed", None),
         ("assertion `left != right` failed", None),
         ("", None),
-        ("assertion `left == right` failed: too few", Some("assertion `left == right` failed: too few")),
+        ("assertion `left == right` failed: too few", Some("too few")),
         ("attempt to add with overflow", Some("attempt to add with overflow")),
     ] {
         let cause = panic_at("src/lib.rs:1:1", message);
