@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::cargo::profiles::CHECKS;
+use crate::{
+    cargo::profiles::{CHECKS, OPT_LEVEL, Profiles},
+    units,
+};
 
 /// Options for one crate, in addition to the profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,16 +27,56 @@ pub(crate) struct Contrast {
     pub(crate) is_minimal: bool,
 }
 
+/// The values of `--good` and `--bad`: options, and names of profiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AskedContrast {
+    /// The options, and the default for a side without any.
+    pub(crate) contrast: Contrast,
+    /// The profile that `--good` names.
+    pub(crate) good_profile: Option<String>,
+    /// The profile that `--bad` names.
+    pub(crate) bad_profile: Option<String>,
+}
+
 /// An error in `--good` or `--bad`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SettingsError {
-    /// The text is neither a key of a profile nor a flag.
+    /// The text is neither a key of a profile nor a flag, nor the name of a profile.
     #[error(
-        "`{0}` is neither `KEY=VALUE` ({KEYS}) nor a flag of rustc: write `--good opt-level=0` or \
-         `--bad=-Ctarget-cpu=native`; separate several by commas or spaces, or repeat the option: \
-         `--good opt-level=0,overflow-checks=true`"
+        "`{word}` is neither `KEY=VALUE` ({KEYS}) nor a flag of rustc nor a profile ({profiles}): write `--good opt-level=0`, \
+         `--bad=-Ctarget-cpu=native` or `--good release --bad dev`; separate several by commas or spaces, or repeat the \
+         option: `--good opt-level=0,overflow-checks=true`"
     )]
-    Form(String),
+    Form {
+        /// The text.
+        word: String,
+        /// The names of the user's profiles.
+        profiles: String,
+    },
+    /// The option names several profiles.
+    #[error(
+        "`{0}` and `{1}` are two profiles, and crates are compiled by one: name one in --good, the other one in --bad"
+    )]
+    Profiles(String, String),
+    /// `--bad` names a profile, and an option of cargo names another one.
+    #[error("--bad {bad} names another profile than cargo's option for `{cargos}`: leave out one of them")]
+    OtherProfile {
+        /// The profile that `--bad` names.
+        bad: String,
+        /// The profile that cargo's option names.
+        cargos: String,
+    },
+    /// The two profiles compile all packages in the same way.
+    #[error(
+        "the profiles `{good}` and `{bad}` have the same {KEYS} in every package, so nothing that is searched can differ: \
+         compare their other keys (panic, lto, debug, strip)"
+    )]
+    SameProfiles {
+        /// The profile that is good.
+        good: String,
+        /// The profile that is bad.
+        bad: String,
+    },
     /// The key does not exist, or cannot be set for single packages.
     #[error(
         "`{0}` cannot be set for single packages, which are what is searched; {KEYS} can, and flags of rustc; \
@@ -66,12 +109,18 @@ impl Contrast {
     ///
     /// # Errors
     /// If a text is invalid, or both are the same.
-    pub(crate) fn parse(good: &[String], bad: &[String]) -> Result<Self, SettingsError> {
-        let (mut good, bad) = (Settings::parse(good)?, Settings::parse(bad)?);
-        if good == Settings::default() && (!bad.keys.is_empty() || bad.flags.is_empty()) {
-            good.keys.insert("opt-level".to_owned(), "0".to_owned());
+    pub(crate) fn parse(good: &[String], bad: &[String], profiles: &Profiles) -> Result<AskedContrast, SettingsError> {
+        let (good_profile, mut good) = Settings::parse(good, profiles)?;
+        let (bad_profile, bad) = Settings::parse(bad, profiles)?;
+        let is_default = good == Settings::default() && good_profile.is_none();
+        if is_default && (!bad.keys.is_empty() || bad.flags.is_empty()) {
+            good.keys.insert(OPT_LEVEL.to_owned(), "0".to_owned());
         }
-        if good == bad { Err(SettingsError::Same) } else { Ok(Self { good, bad, is_minimal: false }) }
+        if good == bad && good_profile == bad_profile {
+            return Err(SettingsError::Same);
+        }
+        let contrast = Self { good, bad, is_minimal: false };
+        Ok(AskedContrast { contrast, good_profile, bad_profile })
     }
 
     /// Returns those of the [`CHECKS`] that the two options set differently, or that only one of them sets.
@@ -135,8 +184,10 @@ impl Settings {
         found
     }
 
-    fn parse(texts: &[String]) -> Result<Self, SettingsError> {
+    /// Parses options, and the name of a profile.
+    fn parse(texts: &[String], profiles: &Profiles) -> Result<(Option<String>, Self), SettingsError> {
         let mut settings = Self::default();
+        let mut profile: Option<String> = None;
         for text in texts.iter().map(|text| text.trim()) {
             let (pairs, flags) = split(text);
             settings.flags.extend(shlex::split(flags).ok_or_else(|| SettingsError::Quotes(flags.to_owned()))?);
@@ -144,12 +195,22 @@ impl Settings {
             let pairs = pairs.split('=').map(str::trim).collect::<Vec<_>>().join("=");
             let pairs = pairs.split([',', ' ', '\t', '\n']).filter(|pair| !pair.is_empty());
             for pair in pairs.chain(text.is_empty().then_some("")) {
-                let (key, value) = pair.split_once('=').ok_or_else(|| SettingsError::Form(pair.to_owned()))?;
+                let Some((key, value)) = pair.split_once('=') else {
+                    match profile {
+                        _ if !profiles.has(pair) => {
+                            let profiles = units::listed(profiles.names().into_iter().map(str::to_owned));
+                            return Err(SettingsError::Form { word: pair.to_owned(), profiles });
+                        }
+                        Some(other) if other != pair => return Err(SettingsError::Profiles(other, pair.to_owned())),
+                        _ => profile = Some(pair.to_owned()),
+                    }
+                    continue;
+                };
                 let value = value.trim_matches('"');
                 settings.keys.insert(key.to_owned(), toml(key, value)?);
             }
         }
-        Ok(settings)
+        Ok((profile, settings))
     }
 }
 
@@ -199,9 +260,15 @@ impl fmt::Display for Settings {
 mod tests {
     use super::*;
 
-    fn parse(good: &[&str], bad: &[&str]) -> Result<Contrast, SettingsError> {
+    fn asked(good: &[&str], bad: &[&str]) -> Result<AskedContrast, SettingsError> {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-        Contrast::parse(&owned(good), &owned(bad))
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::write(dir.path().join("Cargo.toml"), "profile.slow.inherits = 'release'\n").unwrap();
+        Contrast::parse(&owned(good), &owned(bad), &Profiles::read(dir.path(), dir.path(), &[]))
+    }
+
+    fn parse(good: &[&str], bad: &[&str]) -> Result<Contrast, SettingsError> {
+        Ok(asked(good, bad)?.contrast)
     }
 
     /// Returns the contrast of two options, of which an empty one is not given.
@@ -239,13 +306,32 @@ mod tests {
     }
 
     #[test]
+    fn profiles_have_names() {
+        for (good, bad, expected) in [
+            (&["release"] as &[&str], &["dev"] as &[&str], "release , dev "),
+            (&["dev"], &[], "dev , "),
+            (&[], &["slow"], "- opt-level=0, slow "),
+            (&["slow,codegen-units=1"], &["dev -Cx"], "slow codegen-units=1, dev -Cx"),
+            (&["release", "opt-level=1", "release"], &[], "release opt-level=1, "),
+        ] {
+            let AskedContrast { contrast, good_profile, bad_profile } = asked(good, bad).unwrap();
+            let (good_name, bad_name) = (good_profile.unwrap_or("-".to_owned()), bad_profile.unwrap_or_default());
+            let found = format!("{good_name} {}, {bad_name} {}", contrast.good, contrast.bad);
+            assert_eq!(found.trim(), expected.trim(), "{good:?} {bad:?}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_compared() {
         for (good, bad, expected) in [
             (
                 &["fast"] as &[&str],
                 &[] as &[&str],
-                "`fast` is neither `KEY=VALUE` (opt-level, debug-assertions, overflow-checks, codegen-units) nor a flag of rustc: write",
+                "`fast` is neither `KEY=VALUE` (opt-level, debug-assertions, overflow-checks, codegen-units) nor a flag of rustc \
+                 nor a profile (bench, dev, release, slow and test): write",
             ),
+            (&["release slow"], &[], "`release` and `slow` are two profiles"),
+            (&["dev"], &["dev"], "say the same"),
             (&[""], &[], "`` is neither `KEY=VALUE`"),
             (&["opt-level=0;fast"], &[], "`0;fast` is no value of `opt-level`"),
             (&["opt-level=0 fast"], &[], "separate several by commas or spaces, or repeat the option"),
@@ -311,8 +397,7 @@ mod tests {
             (&["debug-assertions=true"], &["-Ctarget-cpu=native"], 1, false),
             (&[], &[], 0, false),
         ] {
-            let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-            let contrast = Contrast::parse(&owned(good), &owned(bad)).unwrap();
+            let contrast = parse(good, bad).unwrap();
             let found = (contrast.checks().count(), contrast.is_decided_by_checks());
             assert_eq!(found, (checks, decide), "{good:?} {bad:?}");
             // If the target needs all of them, no function and no pass decides alone.

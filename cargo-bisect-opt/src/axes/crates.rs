@@ -100,7 +100,7 @@ impl Axis for Crates {
         Some("crates".to_owned())
     }
 
-    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
+    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
         let Contrast { good, bad, .. } = &self.compilation.contrast;
         let bad = if bad == &Settings::default() {
             format!("by the {} profile", self.compilation.profile)
@@ -109,7 +109,8 @@ impl Axis for Crates {
         };
         let good = if good == &Settings::default() { "plainly".to_owned() } else { format!("with {good}") };
         let (these, make) = if changes == 1 { ("this crate", "makes") } else { ("these crates", "together make") };
-        Some(format!("{these} compiled {bad}, not {good}, {make} the target fail"))
+        let (one, other) = if mode == Mode::Enable { (bad, good) } else { (good, bad) };
+        Some(format!("{these} compiled {one}, not {other}, {make} the target fail"))
     }
 
     fn order(&self) -> Order {

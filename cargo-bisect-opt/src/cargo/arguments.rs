@@ -191,7 +191,7 @@ impl Arguments {
         options.retain(|word| word != "--no-fail-fast");
         if subcommand.is_test() {
             let has_targets = self.options_of_any_target() != self.options;
-            let has_profile = self.release || self.profile.is_some();
+            let has_profile = self.selects_profile();
             // With the profile `test`, cargo checks `--lib` and `--bins` with their tests.
             options.push(if has_targets && !has_profile { "--profile=test" } else { "--tests" }.into());
         }
@@ -210,6 +210,11 @@ impl Arguments {
     pub(crate) fn profile(&self) -> String {
         let default = if self.release { "release" } else { "dev" };
         self.profile.clone().unwrap_or_else(|| default.to_owned())
+    }
+
+    /// Returns true if an option selects the profile.
+    pub(crate) fn selects_profile(&self) -> bool {
+        self.release || self.profile.is_some()
     }
 
     /// Returns the options that select and configure the workspace, for `cargo metadata`.
@@ -331,5 +336,17 @@ mod tests {
     fn metadata_is_asked_about_the_same_workspace() {
         let arguments = test("--manifest-path=m --config a=1 --offline --release -p x");
         assert_eq!(arguments.of_workspace(), words("--manifest-path m --config a=1 --offline"));
+    }
+
+    #[test]
+    fn only_cargos_own_options_select_the_profile() {
+        let selects = |subcommand, line: &str| Arguments::parse(subcommand, &words(line)).selects_profile();
+        for line in ["--release", "-r", "-qr", "--profile x", "--profile=x"] {
+            assert!(selects(Subcommand::Run, line), "{line}");
+        }
+        for line in ["prog --release", "--bin release -q", "prog -r --profile x"] {
+            assert!(!selects(Subcommand::Run, line), "{line}");
+        }
+        assert!(selects(Subcommand::Test, "sort --release"));
     }
 }

@@ -33,6 +33,7 @@ pub(crate) mod nextest_words;
 mod option;
 mod outside_paths;
 mod package_spec;
+mod profile_option;
 pub(crate) mod profiles;
 mod project;
 mod refused_names;
@@ -105,12 +106,6 @@ fn remove_variables(command: &mut std::process::Command, is_in_copy: bool) {
     }
 }
 
-/// Returns whether the arguments for cargo choose the profile. Words after a program's name are the program's own.
-pub(crate) fn chooses_profile(subcommand: Subcommand, words: &[std::ffi::OsString]) -> bool {
-    let arguments = Arguments::parse(subcommand, words);
-    arguments.release || arguments.profile.is_some()
-}
-
 /// A reason why a build or an executable cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CargoError {
@@ -174,19 +169,6 @@ impl CargoError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_cargos_own_options_choose_the_profile() {
-        let chooses =
-            |subcommand, line: &str| chooses_profile(subcommand, &line.split(' ').map(Into::into).collect::<Vec<_>>());
-        for line in ["--release", "-r", "-qr", "--profile x", "--profile=x"] {
-            assert!(chooses(Subcommand::Run, line), "{line}");
-        }
-        for line in ["prog --release", "--bin release -q", "prog -r --profile x"] {
-            assert!(!chooses(Subcommand::Run, line), "{line}");
-        }
-        assert!(chooses(Subcommand::Test, "sort --release"));
-    }
 
     #[test]
     fn variables_of_the_protocol_are_not_passed_on() {

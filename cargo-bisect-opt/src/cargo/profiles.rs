@@ -20,6 +20,15 @@ pub(crate) const OTHERS: &str = "*";
 /// before a crate is optimized.
 pub(crate) const CHECKS: [&str; 2] = ["debug-assertions", "overflow-checks"];
 
+/// The key of a profile for the level of optimization.
+pub(crate) const OPT_LEVEL: &str = "opt-level";
+
+/// The keys of a profile that can be set for single packages and that change how a program behaves.
+pub(crate) const KEYS: [&str; 4] = [CHECKS[0], CHECKS[1], OPT_LEVEL, "codegen-units"];
+
+/// A package as profiles see it: its name there, and whether it is one of the workspace.
+type ProfiledPackage<'a> = (&'a str, bool);
+
 /// All sources of profiles.
 #[derive(Debug)]
 pub(crate) struct Profiles {
@@ -65,44 +74,54 @@ impl Profiles {
         lto.next().unwrap_or(false)
     }
 
-    /// Returns whether a profile enables one of the [`CHECKS`] in a package, which has this name in profiles and is one of
-    /// the workspace or not.
-    pub(crate) fn has_check(
+    /// Returns true if there is a profile with this name.
+    pub(crate) fn has(&self, profile: &str) -> bool {
+        BUILT_IN.contains(&profile) || self.sources.iter().any(|source| source.contains_key(profile))
+    }
+
+    /// Returns the names of all profiles.
+    pub(crate) fn names(&self) -> BTreeSet<&str> {
+        BUILT_IN.into_iter().chain(self.sources.iter().flat_map(Table::keys).map(String::as_str)).collect()
+    }
+
+    /// Returns the value that a profile gives one of the [`KEYS`] in a package, as TOML.
+    pub(crate) fn key_of(
         &self,
         profile: &str,
         key: &str,
-        (spec, is_own): (&str, bool),
+        (spec, is_own): ProfiledPackage<'_>,
         variable: impl Fn(&str) -> Option<String>,
-    ) -> bool {
+    ) -> String {
         let chain = self.chain(profile);
         let of_package = |spec: &str| {
             let in_source =
-                |profile: &String, source: &Table| source.get(profile)?.get("package")?.get(spec)?.get(key)?.as_bool();
+                |profile: &String, source: &Table| toml_text(source.get(profile)?.get("package")?.get(spec)?.get(key)?);
             chain.iter().find_map(|profile| self.sources.iter().find_map(|source| in_source(profile, source)))
         };
         let of_others = || if is_own { None } else { of_package(OTHERS) };
-        let of_all = || {
-            chain.iter().find_map(|profile| match self.value(profile, key, &variable)? {
-                Value::Boolean(value) => Some(value),
-                Value::String(text) => text.parse().ok(),
-                _ => None,
-            })
+        let of_all = || chain.iter().find_map(|profile| toml_text(&self.value(profile, key, &variable)?));
+        let built_in = || {
+            let is_dev = chain.last().is_some_and(|root| root == "dev");
+            match (key, is_dev) {
+                (OPT_LEVEL, true) => "0",
+                (OPT_LEVEL, false) => "3",
+                ("codegen-units", _) => "16",
+                (_, is_on) => return is_on.to_string(),
+            }
+            .to_owned()
         };
-        // Of the profiles that are built in, `dev` has the checks and `release` does not.
-        let built_in = || chain.last().is_some_and(|root| root == "dev");
         of_package(spec).or_else(of_others).or_else(of_all).unwrap_or_else(built_in)
     }
 
-    /// Returns true if a profile gives the key another value than this one, or if its value is not known. `package` is as in
-    /// [`has_check`](Self::has_check).
+    /// Returns true if a profile gives the key another value than this one, or if its value is not known.
     pub(crate) fn may_differ(
         &self,
         profile: &str,
         (key, value): (&str, &str),
-        package: (&str, bool),
+        package: ProfiledPackage<'_>,
         variable: impl Fn(&str) -> Option<String>,
     ) -> bool {
-        !CHECKS.contains(&key) || self.has_check(profile, key, package, variable).to_string() != value
+        !KEYS.contains(&key) || self.key_of(profile, key, package, variable) != value
     }
 
     /// Returns a profile and those that it inherits from, the nearest first.
@@ -132,6 +151,20 @@ impl Profiles {
         let name = |text: &str| text.to_uppercase().replace('-', "_");
         let name = format!("CARGO_PROFILE_{}_{}", name(profile), name(key));
         among(arguments).or_else(|| variable(&name).map(Value::String)).or_else(|| among(files))
+    }
+}
+
+/// The profiles that cargo has without a manifest.
+const BUILT_IN: [&str; 4] = ["dev", "release", "test", "bench"];
+
+/// Returns the value of a key as TOML, a number as one even if it is written as a string.
+fn toml_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Boolean(value) => Some(value.to_string()),
+        Value::Integer(value) => Some(value.to_string()),
+        Value::String(text) if text.parse::<u32>().is_ok() || text.parse::<bool>().is_ok() => Some(text.clone()),
+        Value::String(text) => Some(format!("\"{text}\"")),
+        _ => None,
     }
 }
 
@@ -217,8 +250,8 @@ mod tests {
             let profiles = Profiles::read(dir.path(), dir.path(), &[given.into()]);
             let variable =
                 |name: &str| variable.filter(|_| name == "CARGO_PROFILE_DEV_OVERFLOW_CHECKS").map(str::to_owned);
-            let found = profiles.has_check(profile, key, package, variable);
-            assert_eq!(found, expected, "{profile} {key} {package:?} {given}");
+            let found = profiles.key_of(profile, key, package, variable);
+            assert_eq!(found, expected.to_string(), "{profile} {key} {package:?} {given}");
         }
     }
 
@@ -233,10 +266,37 @@ mod tests {
             ("dev", "a", (assertions, "false"), true),
             ("release", "a", (assertions, "true"), true),
             ("dev", "off", (overflow, "false"), false),
-            ("release", "a", ("opt-level", "3"), true),
+            ("release", "a", (OPT_LEVEL, "3"), false),
+            ("dev", "a", (OPT_LEVEL, "3"), true),
+            ("release", "a", ("codegen-units", "1"), true),
+            ("release", "a", ("lto", "true"), true),
         ] {
             let found = profiles.may_differ(profile, key, (package, true), |_| None);
             assert_eq!(found, expected, "{profile} {package} {key:?}");
         }
+    }
+
+    #[test]
+    fn all_keys_are_known_in_all_profiles() {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = "[profile.dev.package.'*']\nopt-level = 3\n[profile.small]\ninherits = 'release'\nopt-level = 's'\n\
+                        codegen-units = 1\n[profile.quick]\ninherits = 'dev'\nopt-level = '1'\n";
+        fs_err::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+        let profiles = Profiles::read(dir.path(), dir.path(), &[]);
+        for (profile, package, expected) in [
+            ("dev", ("own", true), "true true 0 16"),
+            ("test", ("far", false), "true true 3 16"),
+            ("release", ("own", true), "false false 3 16"),
+            ("bench", ("own", true), "false false 3 16"),
+            ("small", ("own", true), "false false \"s\" 1"),
+            ("quick", ("own", true), "true true 1 16"),
+        ] {
+            let values = KEYS.map(|key| profiles.key_of(profile, key, package, |_| None));
+            assert_eq!(values.join(" "), expected, "{profile} {package:?}");
+        }
+        let of_variable = |name: &str| (name == "CARGO_PROFILE_DEV_OPT_LEVEL").then(|| "2".to_owned());
+        assert_eq!(profiles.key_of("test", OPT_LEVEL, ("own", true), of_variable), "2");
+        assert_eq!(profiles.names().into_iter().collect::<Vec<_>>().join(" "), "bench dev quick release small test");
+        assert!(profiles.has("small") && profiles.has("bench") && !profiles.has("fast"));
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, IfMissing, Launch, SlotDirs,
-    Subcommand, Workspace, build::Flags, graph::Package, launch::LaunchContext, profiles::Profiles,
+    Subcommand, Workspace, build::Flags, graph::Package, launch::LaunchContext, profile_option, profiles::Profiles,
 };
 use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir};
 
@@ -164,6 +164,23 @@ impl Project {
     /// Returns the name of the profile.
     pub(crate) fn profile(&self) -> String {
         self.arguments.profile()
+    }
+
+    /// Returns true if an option selects the profile.
+    pub(crate) fn selects_profile(&self) -> bool {
+        self.arguments.selects_profile()
+    }
+
+    /// Returns the name of the profile whose settings apply: `test` for tests in the profile `dev` by default.
+    pub(crate) fn effective_profile(&self) -> String {
+        if self.selects_profile() { self.profile() } else { self.subcommand.default_profile().to_owned() }
+    }
+
+    /// Returns the same project, built in another profile.
+    #[must_use]
+    pub(crate) fn with_profile(&self, name: &str) -> Self {
+        let arguments = profile_option::with_profile(&self.arguments, self.subcommand, name);
+        Self { arguments, ..self.clone() }
     }
 
     /// Returns the user's own wrapper of rustc.

@@ -7,9 +7,9 @@ mod advice;
 mod checks;
 mod contributors;
 mod crate_search;
-mod dev_side;
 mod inquiry;
 mod left_out;
+mod passing_profile;
 mod sources;
 mod suspects;
 mod unsafe_code;
@@ -31,9 +31,9 @@ use super::options::{CodegenArgs, Depth};
 use crate::{
     axes::{
         compilation::Compilation,
-        contrast::{Contrast, SettingsError},
+        contrast::{AskedContrast, Contrast, SettingsError},
     },
-    cargo::{CargoError, Project, Subcommand},
+    cargo::{CargoError, Project, Subcommand, graph::Package, profiles::OPT_LEVEL},
     compiler::bisect_rustc::{self, BisectRustc, BisectRustcError},
     lab::{Lab, Named, Searched},
     output::{events::Event, exit_status::Exit},
@@ -42,9 +42,10 @@ use crate::{
 };
 use crate_search::CrateSearch;
 use inquiry::Inquiry;
+use passing_profile::PassingProfile;
 
 /// The searches that `--codegen` requests.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Drill {
     /// The options of the target.
     pub(crate) settings: ProjectOptions,
@@ -54,6 +55,8 @@ pub(crate) struct Drill {
     pub(crate) driver: Option<PathBuf>,
     /// Set if the user gave no good options.
     pub(crate) has_default_good: bool,
+    /// The profile whose settings are good, if they are those of a profile.
+    pub(crate) good_profile: Option<String>,
     /// The compilation of all packages.
     pub(crate) compilation: Arc<Compilation>,
     /// The project that is compiled.
@@ -95,8 +98,17 @@ impl Drill {
         asked: &CodegenArgs,
         driver: Option<&Path>,
     ) -> Result<Self, DrillError> {
-        let contrast = Contrast::parse(&asked.good, &asked.bad)?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
+        let AskedContrast { contrast, mut good_profile, bad_profile } =
+            Contrast::parse(&asked.good, &asked.bad, &project.profiles())?;
+        let project = match bad_profile {
+            Some(bad) if project.selects_profile() && project.profile() != bad => {
+                return Err(SettingsError::OtherProfile { bad, cargos: project.profile() }.into());
+            }
+            Some(bad) => project.with_profile(&bad),
+            None if project.selects_profile() => project,
+            None => project.with_profile("release"),
+        };
         if let Some(path) = driver
             && let Err(error) = bisect_rustc::find(Some(path), project.rustc_version())
             && error.is_usage()
@@ -108,8 +120,43 @@ impl Drill {
         // `check` generates no code, so it has no functions and no passes.
         let depth = if settings.subcommand == Subcommand::Check { Depth::Crates } else { asked.level };
         let driver = driver.map(Path::to_owned);
+        let has_default_good = asked.good.is_empty();
+        let is_optimized = |package: &Package| compilation.bad_value(package, OPT_LEVEL) != "0";
+        if has_default_good && asked.bad.is_empty() && !compilation.packages.iter().any(is_optimized) {
+            // Without optimization, the dev profile is not compared with itself, but with the release profile.
+            good_profile = Some("release".to_owned());
+        }
+        let compilation = match &good_profile {
+            Some(good) if has_default_good => compilation.in_profile(&project, Contrast::default()),
+            _ => compilation,
+        };
         let (compilation, project) = (Arc::new(compilation), Arc::new(project));
-        Ok(Self { settings, depth, driver, has_default_good: asked.good.is_empty(), compilation, project })
+        let drill = Self { settings, depth, driver, has_default_good, good_profile, compilation, project };
+        match &drill.good_profile {
+            Some(good) if !has_default_good && drill.compares_with_itself(good) => {
+                let bad = drill.compilation.profile.clone();
+                Err(SettingsError::SameProfiles { good: good.clone(), bad }.into())
+            }
+            _ => Ok(drill),
+        }
+    }
+
+    /// Returns true if a profile gives all packages what they have anyway.
+    fn compares_with_itself(&self, good: &str) -> bool {
+        let Compilation { contrast, .. } = &*self.compilation;
+        *contrast == Contrast::default() && PassingProfile::new(self, good).whole().contrast.good == contrast.good
+    }
+
+    /// Returns true if the dev profile is the one that is searched.
+    fn is_in_dev_profile(&self) -> bool {
+        self.project.effective_profile() == self.project.with_profile("dev").effective_profile()
+    }
+
+    /// Returns the same searches in another profile, without options that are compared.
+    fn in_profile(&self, name: &str) -> Self {
+        let project = self.project.with_profile(name);
+        let compilation = self.compilation.in_profile(&project, Contrast::default());
+        Self { compilation: Arc::new(compilation), project: Arc::new(project), ..self.clone() }
     }
 
     /// Searches down to the requested level, as far as the toolchain supports it.
@@ -125,13 +172,12 @@ impl Drill {
             verdict,
             Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize | Incomplete::Unresolved(_)))
         );
-        let by_checks = compilation.contrast.is_decided_by_checks();
-        if (end.status == Exit::Found || is_limited) && (self.depth > Depth::Crates || by_checks) {
-            let contrast = &compilation.contrast;
-            let checks: Vec<_> = contrast.checks().collect();
-            let (driver, note) = if by_checks {
-                let passes = contrast.needs_of_checks();
-                let note = format!("functions and passes are not searched: {passes}, which applies to whole crates");
+        let by_crates = compilation.is_decided_by_crates();
+        if (end.status == Exit::Found || is_limited) && (self.depth > Depth::Crates || by_crates) {
+            let checks = compilation.keys_of_crates();
+            let (driver, note) = if by_crates {
+                let needs = compilation.needs();
+                let note = format!("functions and passes are not searched: {needs}, which applies to whole crates");
                 (None, (self.depth > Depth::Crates).then_some(note))
             } else {
                 let rest = if self.depth == Depth::Passes { ", but passes are" } else { "" };
@@ -144,6 +190,13 @@ impl Drill {
                 lab.emit(&Event::Note(&note))?;
             }
             for culprit in &found {
+                if culprit.found.mode == "disable" {
+                    // What the crate needs is all of the bad options.
+                    let note =
+                        "functions and passes are not searched where the target needs the options of --bad to pass";
+                    lab.emit(&Event::Note(note))?;
+                    continue;
+                }
                 lab.parent_culprit = Some(culprit.found.set);
                 let others = found.iter().filter(|other| other.found.set != culprit.found.set);
                 let others: BTreeSet<_> = others.flat_map(packages_of).collect();
@@ -157,6 +210,7 @@ impl Drill {
                     culprits,
                     bad,
                     tests: &culprit.found.tests,
+                    failures: &culprit.found.failures,
                     facts: Vec::new(),
                     files: Vec::new(),
                     crates_of_functions: BTreeSet::new(),

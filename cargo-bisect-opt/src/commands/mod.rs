@@ -56,7 +56,7 @@ use search_options::SearchArgs;
 
 use crate::{
     axes::{as_it_stands::AsItStands, command_spec::Prepared, option_axis::SearchedTarget, protocol::Protocol},
-    cargo::{self, Subcommand},
+    cargo::Subcommand,
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
     output::{events::Event, exit_status::Exit, noise, run_dir, terminal, toggle_list, verdict_status::VerdictStatus},
@@ -174,13 +174,9 @@ fn program(
         return Err(CommandError::When);
     }
     let interrupt = install_interrupt()?;
-    let mut words = command.words.cargo;
-    if command.codegen.codegen && !cargo::chooses_profile(subcommand, &words) {
-        words.insert(0, "--release".into());
-    }
     let options = ProjectOptions {
         subcommand,
-        cargo: words,
+        cargo: command.words.cargo,
         target: command.words.target,
         toggles: command.toggles,
         all_tests,

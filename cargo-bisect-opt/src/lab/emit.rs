@@ -309,7 +309,7 @@ fn culprit_found<T: Target>(
     let runs = &session.confirming_runs[&culprit.confirmed_by];
     let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
     let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
-    failures.dedup();
+    failures.dedup_by(|a, b| a.is_same(b));
     let needed = culprit.changes.len();
     let ids = session.untested_steps.candidates(session.target.order(), numbers, culprit);
     let headline = if ids.len() > needed {

@@ -55,6 +55,10 @@ struct Signature {
 const RETURNED: &str = "an error that was returned";
 /// Stands for the location where a test should have panicked.
 const SHOULD_PANIC: &str = "a panic that should have been";
+/// Stands for the location where a stack overflowed.
+const STACK_OVERFLOW: &str = "stack overflow";
+/// The messages of panics that only follow from another one.
+const CONSEQUENCES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
 impl Cause {
     /// The cause of a failure about which nothing is known.
@@ -93,11 +97,12 @@ impl Cause {
             return Self { manner: Manner::Unbuilt, signatures, environment };
         }
         let mut signatures = panics(text.as_bytes());
+        let has_crashed = is_crash(status) || is_crash_in_shell(status);
         if signatures.is_empty() {
-            signatures.extend(last_line(&text, "Error: ", RETURNED));
+            let of_crash = || abort(&finished.output).filter(|_| has_crashed);
+            signatures.extend(last_line(&text, "Error: ", RETURNED).or_else(of_crash));
         }
         let description = process::describe(status);
-        let has_crashed = is_crash(status) || is_crash_in_shell(status);
         let manner = if has_crashed { Manner::Crashed(description) } else { Manner::Ended(description) };
         Self { manner, signatures, environment }
     }
@@ -131,8 +136,30 @@ impl Cause {
             Ending::Exited(status) if is_crash(status) => Manner::Crashed(process::describe(status)),
             Ending::Exited(status) => Manner::Ended(process::describe(status)),
         };
-        // It is unknown which tests panicked, and whether they should.
-        Self { manner, signatures: Vec::new(), environment: environment_of(finished) }
+        // It is unknown which tests panicked, and whether they should. Only a panic that aborted the process is its end.
+        let has_crashed = matches!(manner, Manner::Crashed(_));
+        let signatures = if has_crashed { abort(&finished.output).into_iter().collect() } else { Vec::new() };
+        Self { manner, signatures, environment: environment_of(finished) }
+    }
+
+    /// Returns the location of the panic, as `file:line:column`, if a panic is the cause.
+    pub(crate) fn place(&self) -> Option<&str> {
+        let Signature { place, .. } = self.signatures.first()?;
+        (self.environment.is_none() && is_place(place)).then_some(place)
+    }
+
+    /// Returns the first line of the message of the panic, or of the runtime that aborted the process. Of a comparison, it is
+    /// the user's part: the rest says no more than the location.
+    pub(crate) fn message(&self) -> Option<&str> {
+        let Signature { place, message } = self.signatures.first()?;
+        if self.environment.is_some() || self.manner == Manner::Unbuilt || place == SHOULD_PANIC {
+            return None;
+        }
+        let users = match message.strip_prefix("assertion `left ") {
+            Some(comparison) => comparison.split_once(" right` failed").map_or("", |(_, users)| users),
+            None => message,
+        };
+        Some(users.trim_start_matches(": ")).filter(|users| !users.is_empty())
     }
 
     /// Returns the cause outside of the target, if there is one.
@@ -210,7 +237,7 @@ impl Cause {
 }
 
 impl fmt::Display for Cause {
-    /// Formats it as `panic at src/lib.rs:3:5`, `signal 6` or `timeout`.
+    /// Formats it as `panic at src/lib.rs:3:5`, `panic at src/lib.rs:3:5, signal 6`, `signal 11` or `timeout`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(environment) = self.environment {
             return environment.fmt(f);
@@ -223,6 +250,14 @@ impl fmt::Display for Cause {
                 write!(f, "{place}: {message}")
             }
             (Manner::Unbuilt, Some(Signature { place, .. })) if !is_place(place) => f.write_str(place),
+            (Manner::Ended(description) | Manner::Crashed(description), Some(Signature { place, .. }))
+                if place == STACK_OVERFLOW =>
+            {
+                write!(f, "{place}, {description}")
+            }
+            (Manner::Crashed(description), Some(Signature { place, .. })) => {
+                write!(f, "panic at {place}, {description}")
+            }
             (_, Some(Signature { place, .. })) => write!(f, "panic at {place}"),
             (Manner::Ended(description) | Manner::Crashed(description), None) => f.write_str(description),
             (Manner::Test, None) => f.write_str("a test"),
@@ -277,21 +312,48 @@ fn stable_words(message: &str) -> Vec<&str> {
 
 /// Returns the panics that the standard library's hook has printed, each once.
 fn panics(output: &[u8]) -> Vec<Signature> {
-    static PANIC: LazyLock<Regex> = LazyLock::new(|| {
-        // Since Rust 1.91 with the number of the thread.
-        Regex::new(r"thread '[^\n]*' (?:\([0-9]+\) )?panicked at ([^\n]*:[0-9]+:[0-9]+):\r?(?:\n([^\r\n]*))?")
-            .expect("the expression is valid")
-    });
     let mut signatures = Vec::new();
-    for captures in PANIC.captures_iter(output) {
-        let text =
-            |i| captures.get(i).map_or(String::new(), |found| String::from_utf8_lossy(found.as_bytes()).into_owned());
-        let signature = Signature { place: text(1), message: text(2) };
+    for (_, signature) in panics_of_threads(output) {
         if !signatures.contains(&signature) {
             signatures.push(signature);
         }
     }
     signatures
+}
+
+/// Returns all panics that the standard library's hook has printed, with the names of their threads.
+fn panics_of_threads(output: &[u8]) -> impl DoubleEndedIterator<Item = (String, Signature)> {
+    static PANIC: LazyLock<Regex> = LazyLock::new(|| {
+        // Since Rust 1.91 with the number of the thread.
+        Regex::new(r"thread ('[^\n]*' (?:\([0-9]+\) )?)panicked at ([^\n]*:[0-9]+:[0-9]+):\r?(?:\n([^\r\n]*))?")
+            .expect("the expression is valid")
+    });
+    let found = PANIC.captures_iter(output).map(|captures| {
+        let text =
+            |i| captures.get(i).map_or(String::new(), |found| String::from_utf8_lossy(found.as_bytes()).into_owned());
+        (text(1), Signature { place: text(2), message: text(3) })
+    });
+    found.collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the panic or the stack overflow that aborted the process, if its output says so.
+fn abort(output: &[u8]) -> Option<Signature> {
+    static OVERFLOW: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^(thread '[^\n]*') (?:\([0-9]+\) )?has overflowed its stack").expect("the expression is valid")
+    });
+    if let Some(found) = OVERFLOW.captures(output) {
+        let message = format!("{} has overflowed its stack", String::from_utf8_lossy(&found[1]));
+        return Some(Signature { place: STACK_OVERFLOW.to_owned(), message });
+    }
+    let end = memchr::memmem::rfind(output, b"thread caused non-unwinding panic. aborting.")?;
+    let mut panics = panics_of_threads(&output[..end]).rev();
+    let (thread, last) = panics.next()?;
+    let is_consequence = |panic: &Signature| CONSEQUENCES.contains(&panic.message.as_str());
+    if !is_consequence(&last) {
+        return Some(last);
+    }
+    let mut own = panics.filter_map(|(of, panic)| (of == thread).then_some(panic));
+    Some(own.find(|panic| !is_consequence(panic)).unwrap_or(last))
 }
 
 #[cfg(all(test, unix))]

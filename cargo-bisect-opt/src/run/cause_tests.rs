@@ -50,6 +50,75 @@ fn panic_at(place: &str, message: &str) -> Cause {
     Cause::of_test(&format!("\nthread 't' (7) panicked at {place}:\n{message}\nnote: more\n"))
 }
 
+/// Returns the cause of a test executable that printed this and aborted.
+fn aborted(output: &str) -> Cause {
+    let ending = Ending::Exited(ExitStatus::from_raw(6));
+    Cause::of_harness(&Finished {
+        ending,
+        output: output.as_bytes().to_vec(),
+        duration: Duration::ZERO,
+        lost_log: None,
+    })
+}
+
+#[test]
+fn a_process_that_a_panic_aborts_shows_its_message() {
+    let misaligned = "misaligned pointer dereference: address must be a multiple of 0x4 but is 0x7ff327612513";
+    let unwinding = "panic in a function that cannot unwind";
+    let end = "thread caused non-unwinding panic. aborting.\n";
+    let panic = |place: &str, message: &str| format!("\nthread 't' (7) panicked at {place}:\n{message}\nnote: more\n");
+    let own = panic("pages/src/lib.rs:4:14", misaligned);
+    for (output, how, message) in [
+        (own.clone() + end, "panic at pages/src/lib.rs:4:14, signal 6", Some(misaligned)),
+        // Another test panicked before.
+        (panic("src/lib.rs:1:1", "no") + &own + end, "panic at pages/src/lib.rs:4:14, signal 6", Some(misaligned)),
+        (
+            panic("src/lib.rs:1:1", "no") + &panic("core/src/panicking.rs:2:5", unwinding) + end,
+            "panic at src/lib.rs:1:1, signal 6",
+            Some("no"),
+        ),
+        // The harness kept the first panic.
+        (
+            panic("core/src/panicking.rs:2:5", unwinding) + end,
+            "panic at core/src/panicking.rs:2:5, signal 6",
+            Some(unwinding),
+        ),
+        (
+            "\nthread 'deep' (9) has overflowed its stack\nfatal runtime error: stack overflow, aborting\n".to_owned(),
+            "stack overflow, signal 6",
+            Some("thread 'deep' has overflowed its stack"),
+        ),
+        // The panic of another thread is none of its causes.
+        (
+            panic("src/lib.rs:1:1", "no").replace("'t'", "'u'") + &panic("core/src/panicking.rs:2:5", unwinding) + end,
+            "panic at core/src/panicking.rs:2:5, signal 6",
+            Some(unwinding),
+        ),
+        // No panic aborted the process.
+        (panic("src/lib.rs:1:1", "no"), "signal 6", None),
+        (end.to_owned(), "signal 6", None),
+    ] {
+        let cause = aborted(&output);
+        assert_eq!((cause.to_string().as_str(), cause.message()), (how, message), "{output}");
+        assert!(cause.is_like(&aborted("")), "{output}");
+    }
+}
+
+#[test]
+fn messages_say_more_than_locations() {
+    for (message, expected) in [
+        ("assertion `left == right` failed", None),
+        ("assertion `left != right` failed", None),
+        ("", None),
+        ("assertion `left == right` failed: too few", Some("too few")),
+        ("attempt to add with overflow", Some("attempt to add with overflow")),
+    ] {
+        let cause = panic_at("src/lib.rs:1:1", message);
+        assert_eq!((cause.message(), cause.place()), (expected, Some("src/lib.rs:1:1")), "{message}");
+    }
+    assert_eq!((Cause::TIMEOUT.message(), Cause::TIMEOUT.place()), (None, None));
+}
+
 #[test]
 fn messages_of_one_place() {
     for (a, b, is_like) in [

@@ -5,6 +5,7 @@ use std::{io, time::Duration};
 use bisect_core::search::Outcome;
 use serde::{Deserialize, Serialize};
 
+use super::cause::Cause;
 use crate::report::scan::Reports;
 
 /// The result of one run, of everything or of one test.
@@ -38,6 +39,33 @@ pub(crate) struct Failed {
     pub(crate) test: Option<String>,
     /// The cause: `panic at src/lib.rs:3:5`, `signal 11`, `timeout`.
     pub(crate) how: String,
+    /// The location of the panic, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<String>,
+    /// The first line of the message, if it says more than the location.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<String>,
+}
+
+impl Failed {
+    /// Returns the failure of a test, or of the whole target, with this cause.
+    pub(crate) fn new(test: Option<String>, cause: &Cause) -> Self {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Self { test, how: cause.to_string(), place: owned(cause.place()), message: owned(cause.message()) }
+    }
+
+    /// Returns true if it is the failure of the same test with the same cause. Messages may differ in numbers.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (&self.test, &self.how) == (&other.test, &other.how)
+    }
+
+    /// Describes the cause, with the message, for people.
+    pub(crate) fn describe(&self) -> String {
+        match &self.message {
+            Some(message) => format!("{}: {message}", self.how),
+            None => self.how.clone(),
+        }
+    }
 }
 
 /// A note for the user, which is shown once in a search.

@@ -109,8 +109,9 @@ pub enum Unusable {
     Unresolved(Question, Reason),
     /// The target passes and fails, but reports no change that could make the difference.
     NoReports,
-    /// The target passes with every change and fails with none. In [`Order::Counter`](super::rank::Order::Counter) no
-    /// run can leave out the first changes only, so nothing can be searched.
+    /// The target passes with every change and fails with none, and the search is
+    /// [one-way](crate::search::Options::one_way). In [`Order::Counter`](super::rank::Order::Counter) no run can leave
+    /// out the first changes only, so nothing else can be searched.
     Reversed,
     /// The target reported changes that the selection excludes.
     Unasked {

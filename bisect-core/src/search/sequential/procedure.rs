@@ -206,7 +206,7 @@ impl Procedure {
                 self.mode = Mode::Enable;
                 of_all
             }
-            (Outcome::Pass, Outcome::Fail) if self.options.order == Order::Counter => {
+            (Outcome::Pass, Outcome::Fail) if self.options.one_way || self.options.order == Order::Counter => {
                 return unusable(Unusable::Reversed);
             }
             (Outcome::Pass, Outcome::Fail) => {

@@ -9,7 +9,11 @@ use super::{
     contributors::{Contributors, first_names},
     sources, unsafe_code,
 };
-use crate::{axes::contrast::Contrast, cargo::graph::Package, units};
+use crate::{
+    axes::contrast::Contrast,
+    cargo::{Subcommand, graph::Package},
+    units,
+};
 
 /// The address for reports about the compiler.
 const REPORT_TO: &str = "https://github.com/rust-lang/rust/issues/new";
@@ -29,14 +33,14 @@ pub(crate) struct Known<'a> {
     pub(crate) contrast: &'a Contrast,
     /// The directory of the workspace.
     pub(crate) root: &'a Path,
-    /// Set if the build fails. Otherwise the compiled program fails.
-    pub(crate) is_build: bool,
+    /// The subcommand of cargo. If it only builds, the build fails, else the compiled program.
+    pub(crate) subcommand: Subcommand,
 }
 
 impl Known<'_> {
     /// Returns the advice, one piece per item.
     pub(crate) fn advice(&self) -> Vec<String> {
-        if self.is_build {
+        if self.subcommand.is_build() {
             return self.of_build();
         }
         let processor = self.contrast.processor_flags();
@@ -68,14 +72,14 @@ impl Known<'_> {
                  compiled there: there is unsafe code in {}",
                 first_names(&dependencies)
             ));
-            advice.push(format!("Miri detects most undefined behaviour: cargo +nightly miri test{}", self.of_tests()));
+            advice.push(format!("Miri detects most undefined behaviour: {}", self.miri()));
         }
         advice
     }
 
     /// Returns the advice if unsafe code was seen. `is_second` is set if something else is more likely.
     fn of_unsafe_code(&self, packages: &[&Package], is_second: bool) -> [String; 2] {
-        let (names, tests) = (names(packages), self.of_tests());
+        let names = names(packages);
         let in_functions = self.files.iter().any(|file| unsafe_code::is_in_file(file));
         let also = if in_functions { ", and in the file of the function" } else { "" };
         let likely = if is_second {
@@ -84,13 +88,13 @@ impl Known<'_> {
             "undefined behaviour is the likely cause"
         };
         [
+            format!("there is unsafe code in {names}{also}: {likely}. Miri detects most cases: {}", self.miri()),
             format!(
-                "there is unsafe code in {names}{also}: {likely}. Miri detects most cases: cargo +nightly miri test{tests}"
-            ),
-            format!(
-                "if Miri cannot run it, a sanitizer may: RUSTFLAGS=-Zsanitizer=address cargo +nightly test -Zbuild-std \
-                 --target {}{tests}",
-                self.triple
+                "if Miri cannot run it, a sanitizer may: RUSTFLAGS=-Zsanitizer=address cargo +nightly {} -Zbuild-std \
+                 --target {}{}",
+                self.run(),
+                self.triple,
+                self.of_tests()
             ),
         ]
     }
@@ -100,6 +104,20 @@ impl Known<'_> {
         let Contributors { own, dependencies } = self.contributors;
         let places = |packages: &[&Package]| sources::places(packages, self.root, &["target_feature"]);
         Some(places(own)).filter(|places| !places.is_empty()).unwrap_or_else(|| places(dependencies))
+    }
+
+    /// Returns the command that runs the target in Miri.
+    pub(super) fn miri(&self) -> String {
+        format!("cargo +nightly miri {}{}", self.run(), self.of_tests())
+    }
+
+    /// Returns the subcommand of cargo that runs the target.
+    fn run(&self) -> &'static str {
+        match self.subcommand {
+            Subcommand::Run => "run",
+            Subcommand::Nextest => "nextest run",
+            Subcommand::Test | Subcommand::Build | Subcommand::Check => "test",
+        }
     }
 
     /// Returns the words of a command line that select the test, if one fails.
@@ -147,6 +165,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::{super::contributors::tests::package, *};
+    use crate::cargo::profiles::Profiles;
 
     /// Compares the advice for a crate with this source, which has a dependency with that source.
     fn expect_advice(source: &str, dependency: &str, bad: &[&str], expected: &Expect) {
@@ -160,9 +179,9 @@ mod tests {
             files: Vec::new(),
             tests: &["it_pours".to_owned()],
             triple: "t",
-            contrast: &Contrast::parse(&[], &bad).unwrap(),
+            contrast: &Contrast::parse(&[], &bad, &Profiles::read(dir.path(), dir.path(), &[])).unwrap().contrast,
             root: dir.path(),
-            is_build: false,
+            subcommand: Subcommand::Test,
         };
         expected.assert_eq(&(known.advice().join("\n") + "\n"));
     }

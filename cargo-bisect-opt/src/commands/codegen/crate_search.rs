@@ -1,15 +1,16 @@
-//! The search for crates: without link-time optimization first, and with another good side if the default one fails.
+//! The search for crates: without link-time optimization first; and with another good side if the default one does not do.
 
 use std::{io, sync::Arc};
 
-use bisect_core::search::{Outcome, Verdict};
+use bisect_core::search::{Outcome, Unusable, Verdict};
 
 use super::{
     Drill,
-    dev_side::{self, DevSide, GoodSide},
+    passing_profile::{self, AsItStands, GoodSide, PassingProfile},
 };
 use crate::{
     axes::{compilation::Compilation, crates::Crates},
+    cargo::profiles::CHECKS,
     lab::{Lab, Searched},
     output::{events::Event, exit_status::Exit},
     targets::project::ProjectTarget,
@@ -25,39 +26,100 @@ pub(super) struct CrateSearch {
     pub(super) searched: Searched,
 }
 
+/// The search of a target that fails in one profile and passes in another.
+enum BetweenProfiles {
+    Searched(CrateSearch),
+    /// It does not fail in the one profile, or fails with all settings of the other one, too: the compilation with these.
+    Nothing(Compilation),
+    /// The user wants to stop, or no run is left.
+    Stopped,
+}
+
 impl CrateSearch {
     /// Searches for crates.
     ///
     /// # Errors
     /// If an event cannot be emitted.
     pub(super) fn run(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Self> {
+        if let Some(passing) = &drill.good_profile {
+            return match Self::between_profiles(drill, passing, lab)? {
+                BetweenProfiles::Searched(search) => Ok(search),
+                BetweenProfiles::Nothing(whole) => Self::of(drill, &Arc::new(whole), lab),
+                // The search stops before its first run.
+                BetweenProfiles::Stopped => Self::of(drill, &drill.compilation, lab),
+            };
+        }
+        // A target that passes with everything is searched in the profile in which it fails.
+        lab.options.one_way = drill.has_default_good && !drill.is_in_dev_profile();
         let search = Self::by_optimization(drill, lab)?;
+        let is_one_way = std::mem::take(&mut lab.options.one_way);
         if !drill.has_default_good {
             return Ok(search);
         }
         let failing = search.target.fail_both_ways();
-        if search.searched.verdict == Some(Verdict::NoDifference(Outcome::Fail)) {
-            let side = DevSide { drill, compilation: &search.compilation, profiles: drill.project.profiles(), failing };
-            return match side.find(lab)? {
-                GoodSide::Found(compilation) => Self::of(drill, &compilation, lab),
-                GoodSide::Nothing => Ok(search),
-                GoodSide::Stopped => Ok(search.stopped(lab.interrupt.requested())),
-            };
+        match &search.searched.verdict {
+            Some(Verdict::NoDifference(Outcome::Fail)) => {
+                let side =
+                    PassingProfile { drill, compilation: &search.compilation, name: "dev", keys: &CHECKS, failing };
+                return match side.find(lab)? {
+                    GoodSide::Found(compilation) => Self::of(drill, &compilation, lab),
+                    GoodSide::Nothing => Ok(search),
+                    GoodSide::Stopped => Ok(search.stopped("dev", lab.interrupt.requested())),
+                };
+            }
+            Some(Verdict::NoDifference(Outcome::Pass) | Verdict::Unusable(Unusable::Reversed)) if is_one_way => {
+                return Self::in_dev_profile(drill, search, lab);
+            }
+            _ => {}
         }
         if search.searched.end.status == Exit::Found && !failing.is_empty() {
-            lab.emit(&Event::Note(&dev_side::note_about_the_rest(&failing)))?;
+            lab.emit(&Event::Note(&passing_profile::note_about_the_rest(&failing)))?;
         }
         Ok(search)
+    }
+
+    /// Searches the other way round, after a search in which the target passed with every crate: it may fail in the dev
+    /// profile.
+    fn in_dev_profile(drill: &Drill, search: Self, lab: &mut Lab<'_>) -> io::Result<Self> {
+        let passing = &drill.compilation.profile;
+        let of_dev = drill.in_profile("dev");
+        match Self::between_profiles(&of_dev, passing, lab)? {
+            BetweenProfiles::Searched(search) => Ok(search),
+            // It fails only with the good options.
+            BetweenProfiles::Nothing(_) if search.searched.verdict == Some(Verdict::Unusable(Unusable::Reversed)) => {
+                Self::by_optimization(drill, lab)
+            }
+            BetweenProfiles::Nothing(_) => Ok(search),
+            BetweenProfiles::Stopped => Ok(search.stopped(passing, lab.interrupt.requested())),
+        }
+    }
+
+    /// Searches with the settings of the profile `passing`, in which the target passes, as good options.
+    fn between_profiles(drill: &Drill, passing: &str, lab: &mut Lab<'_>) -> io::Result<BetweenProfiles> {
+        let without_lto = Self::without_lto(drill, lab)?;
+        let mut compilations = without_lto.iter().chain([&drill.compilation]);
+        let side = loop {
+            let Some(compilation) = compilations.next() else {
+                return Ok(BetweenProfiles::Nothing(PassingProfile::new(drill, passing).whole()));
+            };
+            let side = PassingProfile { compilation, ..PassingProfile::new(drill, passing) };
+            match side.as_it_stands(lab)? {
+                AsItStands::Fails(failing) => break PassingProfile { failing, ..side },
+                AsItStands::DoesNotFail => {}
+                AsItStands::Stopped => return Ok(BetweenProfiles::Stopped),
+            }
+        };
+        Ok(match side.find(lab)? {
+            GoodSide::Found(compilation) => BetweenProfiles::Searched(Self::of(drill, &compilation, lab)?),
+            GoodSide::Nothing => BetweenProfiles::Nothing(side.whole()),
+            GoodSide::Stopped => BetweenProfiles::Stopped,
+        })
     }
 
     /// Searches with the options as they are. Link-time optimization optimizes everything again when a crate is linked:
     /// this is slow, and uses the options of the crate that is linked. So it is off in the first search.
     fn by_optimization(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Self> {
-        let project = &drill.project;
-        if project.profiles().has_lto(&project.profile(), dev_side::variable) {
-            lab.emit(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
-            let settings = vec![format!("profile.{}.lto=false", drill.compilation.profile)];
-            let without = Arc::new(drill.compilation.with_settings(settings));
+        if let Some(without) = Self::without_lto(drill, lab)? {
             let done = Self::of(drill, &without, lab)?;
             if done.searched.verdict != Some(Verdict::NoDifference(Outcome::Pass)) {
                 return Ok(done);
@@ -70,6 +132,17 @@ impl CrateSearch {
         Self::of(drill, &drill.compilation, lab)
     }
 
+    /// Returns the compilation without link-time optimization, if the profile has it, and says so.
+    fn without_lto(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Option<Arc<Compilation>>> {
+        let project = &drill.project;
+        if !project.profiles().has_lto(&project.profile(), passing_profile::variable) {
+            return Ok(None);
+        }
+        lab.emit(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
+        let settings = vec![format!("profile.{}.lto=false", drill.compilation.profile)];
+        Ok(Some(Arc::new(drill.compilation.with_settings(settings))))
+    }
+
     fn of(drill: &Drill, compilation: &Arc<Compilation>, lab: &mut Lab<'_>) -> io::Result<Self> {
         let level = Box::new(Crates::new(compilation.clone()));
         let mut target = ProjectTarget::new(drill.settings.clone(), drill.project.clone(), level, None);
@@ -78,15 +151,16 @@ impl CrateSearch {
     }
 
     /// Returns the same search, stopped by the user or by the limit of runs.
-    fn stopped(mut self, is_interrupted: bool) -> Self {
+    fn stopped(mut self, profile: &str, is_interrupted: bool) -> Self {
         let end = &mut self.searched.end;
-        if is_interrupted {
-            (end.status, end.words) =
-                (Exit::Interrupted, "interrupted; the settings of the dev profile were not all tried".to_owned());
+        (end.status, end.words) = if is_interrupted {
+            (Exit::Interrupted, format!("interrupted; the settings of the {profile} profile were not all tried"))
         } else {
-            let words = "stopped at --max-runs, before the settings of the dev profile were all tried: allow more runs";
-            (end.status, end.words) = (Exit::Limit, words.to_owned());
-        }
+            let words = format!(
+                "stopped at --max-runs, before the settings of the {profile} profile were all tried: allow more runs"
+            );
+            (Exit::Limit, words)
+        };
         self
     }
 }

@@ -35,6 +35,7 @@ use crate::{
         exit_status::Exit,
     },
     report::content::Report,
+    run::result::Failed,
     targets::project::ProjectTarget,
 };
 
@@ -55,13 +56,15 @@ pub(super) struct Inquiry<'a> {
     pub(super) bad: BTreeSet<ChangeId>,
     /// The tests that the culprit breaks.
     pub(super) tests: &'a [String],
+    /// The ways in which they fail.
+    pub(super) failures: &'a [Failed],
     /// The facts found so far.
     pub(super) facts: Vec<Fact>,
     /// The source files of its functions.
     pub(super) files: Vec<PathBuf>,
     /// The crates that the names of its functions contain.
     pub(super) crates_of_functions: BTreeSet<String>,
-    /// The checks of the profile that may decide.
+    /// The keys of the profile that may decide about whole crates.
     pub(super) checks: Vec<&'static str>,
 }
 
@@ -75,7 +78,7 @@ impl<'a> Inquiry<'a> {
         if let Some(driver) = driver {
             self.functions(lab, driver)?;
         }
-        if self.compilation.contrast.is_decided_by_checks() {
+        if self.compilation.is_decided_by_crates() {
             self.checks = self.decisive_checks(lab)?;
         } else if self.drill.depth == Depth::Passes {
             for package in self.culprits.clone() {
@@ -255,25 +258,23 @@ impl<'a> Inquiry<'a> {
             }
         }
         let contributors = Contributors::of(self.compilation, packages, &self.crates_of_functions);
-        let checks = Decisive::among(self.checks.iter().copied(), self.compilation, &own);
+        let checks = Decisive::among(self.checks.iter().copied(), self.compilation, &own, self.failures);
         let facts: Vec<_> = checks.iter().map(Decisive::fact).collect();
         let project = &self.drill.project;
         let root = project.root();
-        let is_test = project.subcommand.is_test();
-        let mut advice: Vec<_> = checks.iter().flat_map(|check| check.advice(&contributors, &root, is_test)).collect();
+        let known = Known {
+            contributors: &contributors,
+            files: self.files.iter().map(PathBuf::as_path).collect(),
+            tests: self.tests,
+            triple: project.triple.as_str(),
+            contrast: &self.compilation.contrast,
+            root: &root,
+            subcommand: project.subcommand,
+        };
+        let mut advice: Vec<_> = checks.iter().flat_map(|check| check.advice(&known)).collect();
         let after_crates = self.culprits.len().min(self.facts.len());
         self.facts.splice(after_crates..after_crates, facts);
-        let contrast = &self.compilation.contrast;
-        if !contrast.is_decided_by_checks() {
-            let known = Known {
-                contributors: &contributors,
-                files: self.files.iter().map(PathBuf::as_path).collect(),
-                tests: self.tests,
-                triple: project.triple.as_str(),
-                contrast,
-                root: &root,
-                is_build: project.subcommand.is_build(),
-            };
+        if !self.compilation.is_decided_by_crates() {
             advice.extend(known.advice());
         }
         Answer { set, facts: self.facts, advice }

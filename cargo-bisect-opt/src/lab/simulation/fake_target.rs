@@ -240,7 +240,10 @@ impl FakeRunner {
         let decisive = repetition.decisive(&outcomes);
         let (outcome, failed) = &part.executions[decisive];
         let failed_tests = self.names(failed.iter().copied());
-        let how = |test: &String| Failed { test: Some(test.clone()), how: format!("panic at tests/{test}.rs:5:9") };
+        let how = |test: &String| {
+            let how = format!("panic at tests/{test}.rs:5:9");
+            Failed { test: Some(test.clone()), how, place: None, message: None }
+        };
         RunResult {
             outcome: *outcome,
             reason: match outcome {

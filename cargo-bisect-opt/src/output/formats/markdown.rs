@@ -115,7 +115,7 @@ fn shown_frame(frame: &StackFrame) -> String {
 fn tests(out: &mut Document, found: &RecordedCulprit) {
     let how = |test: Option<&str>| {
         let failed = found.failures.iter().filter(|failed| failed.test.as_deref() == test || failed.test.is_none());
-        let how: Vec<_> = failed.map(|failed| code(&failed.how)).collect();
+        let how: Vec<_> = failed.map(|failed| code(&failed.describe())).collect();
         if how.is_empty() { String::new() } else { format!(": {}", how.join(", ")) }
     };
     if found.tests.is_empty() {

@@ -19,6 +19,7 @@ use crate::{
         stack,
         style::{ADDED, BAD, BOLD, DIM, ODD, REMOVED},
     },
+    run::result::Failed,
     units::{grouped, listed, plural},
     vcs::blame::LastChange,
 };
@@ -299,7 +300,7 @@ fn show_tests(out: &mut impl Write, found: &RecordedCulprit) -> io::Result<()> {
     match found.tests.as_slice() {
         [] => match found.failures.as_slice() {
             [] => {}
-            [failed, ..] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {}", failed.how)?,
+            [failed, ..] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {}", failed.describe())?,
         },
         [test] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {test}{}", how(found, test))?,
         tests => {
@@ -321,7 +322,7 @@ fn show_tests(out: &mut impl Write, found: &RecordedCulprit) -> io::Result<()> {
 /// Returns how a test fails with a culprit, in parentheses, if that is known.
 fn how(found: &RecordedCulprit, test: &str) -> String {
     let failed = found.failures.iter().filter(|failed| failed.test.as_deref().is_none_or(|name| name == test));
-    let how: Vec<_> = failed.map(|failed| failed.how.as_str()).collect();
+    let how: Vec<_> = failed.map(Failed::describe).collect();
     if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) }
 }
 

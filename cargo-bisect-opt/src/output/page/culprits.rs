@@ -14,7 +14,10 @@ use crate::output::{
     },
     source_place::{SourcePlace, byte_of},
 };
-use crate::units::{grouped, plural};
+use crate::{
+    run::result::Failed,
+    units::{grouped, plural},
+};
 
 /// The maximum number of tests that are named at once.
 const MAX_TESTS: usize = 12;
@@ -202,7 +205,7 @@ fn tests(found: &RecordedCulprit) -> Markup {
     let (first, more) = found.tests.split_at(found.tests.len().min(MAX_TESTS));
     html! {
         @if found.tests.is_empty() {
-            @if let Some(failed) = found.failures.first() { p { b { "It fails: " } (failed.how) } }
+            @if let Some(failed) = found.failures.first() { p { b { "It fails: " } (failed.describe()) } }
         } @else {
             p { b { @if found.tests.len() == 1 { "This test fails:" } @else { "These tests fail:" } } }
             ul { @for test in first { (shown_test(found, test)) } }
@@ -218,7 +221,7 @@ fn tests(found: &RecordedCulprit) -> Markup {
 
 fn shown_test(found: &RecordedCulprit, test: &str) -> Markup {
     let failed = found.failures.iter().filter(|failed| failed.test.as_deref().is_none_or(|name| name == test));
-    let how: Vec<_> = failed.map(|failed| failed.how.as_str()).collect();
+    let how: Vec<_> = failed.map(Failed::describe).collect();
     html! { li { code { (test) } @if !how.is_empty() { " (" (how.join(", ")) ")" } } }
 }
 

@@ -206,7 +206,7 @@ impl Judge for CommandTarget {
         }
         let counts = outcome == Outcome::Fail && self.runner.options.same_failure;
         let failed = execution.cause.as_ref().filter(|_| counts);
-        let failures = failed.map(|cause| Failed { test: None, how: cause.to_string() }).into_iter().collect();
+        let failures = failed.map(|cause| Failed::new(None, cause)).into_iter().collect();
         Judgement::Ready(vec![RunResult {
             outcome,
             reason,

@@ -146,9 +146,8 @@ impl Criteria {
         let failed = |part: &'a Part| self.counting(part).filter(|(failure, cause)| self.fits(failure, cause));
         let told = parts.filter(|part| part.outcome == Outcome::Fail).flat_map(failed);
         let told = told.filter(|(_, cause)| !cause.is_unknown());
-        let mut told: Vec<_> =
-            told.map(|(failure, cause)| Failed { test: failure.test.clone(), how: cause.to_string() }).collect();
-        told.dedup();
+        let mut told: Vec<_> = told.map(|(failure, cause)| Failed::new(failure.test.clone(), cause)).collect();
+        told.dedup_by(|a, b| a.is_same(b));
         told
     }
 
