@@ -114,7 +114,7 @@ fn the_answer_for_people_goes_on() {
         format!("{short} 2023-11-14 change 4"),
         format!("git checkout {short} && sh -c "),
         format!("git show {short}"),
-        "# To find the hunks within this commit:".to_owned(),
+        "# To find the hunks within this commit (the command must exit with 125".to_owned(),
     ] {
         assert!(finished.stdout.contains(&fact), "{fact}: {finished}");
     }

@@ -331,8 +331,8 @@ impl BothFail {
         }
     }
 
-    /// Returns the conclusion if the target passes with some of the changes: then both failures have nothing to do with
-    /// each other.
+    /// Returns the conclusion if the target passes without the culprits: then both failures have nothing to do with each
+    /// other.
     pub(crate) fn conclusion(&self) -> String {
         format!(
             "nothing to find: {}; with some of the changes, it passes: search between a state that passes and one that \

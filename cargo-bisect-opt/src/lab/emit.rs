@@ -263,7 +263,7 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     }
     numbers.iter().try_for_each(|number| {
         let why = match unrelated_failures(session) {
-            Some(_) => "the target passes with some of the changes, so it does not replace one failure by another",
+            Some(_) => "the target passes without it, so it does not replace one failure by another",
             None => "it was named before the target contradicted itself",
         };
         let note = format!("culprit {number} is withdrawn: {why}");
@@ -271,10 +271,15 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     })
 }
 
-/// Returns how the target fails at both ends, if it does so in different ways and passes with some of the changes: then
-/// no change replaces one failure by the other.
+/// Returns how the target fails at both ends, if it does so reliably and in different ways.
+pub(super) fn both_fail<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
+    session.target.both_fail().filter(|_| !session.usual_failures.are_flaky())
+}
+
+/// Returns how the target fails at both ends, if it does so in different ways and passes without the culprits: then these
+/// do not replace one failure by the other.
 pub(super) fn unrelated_failures<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
-    session.target.both_fail().filter(|_| session.passes_between)
+    both_fail(session).filter(|_| session.usual_failures.are_gone_without_culprits())
 }
 
 /// Emits the notes of the target and of the workers.
@@ -316,7 +321,7 @@ fn culprit_found<T: Target>(
         Some(untested_steps::headline(session.target.terms().change, ids.len()))
     } else if session.untested_steps.fails_before(session.target.order(), numbers, culprit) {
         Some(untested_steps::headline_of_another(session.target.terms().change))
-    } else if let Some(both) = session.target.both_fail() {
+    } else if let Some(both) = both_fail(session) {
         Some(both.headline(session.target.terms().change, needed))
     } else {
         session.target.headline(needed, culprit.mode)
@@ -343,7 +348,7 @@ fn culprit_found<T: Target>(
     };
     let reproduce = line(&selection, &stem, Reader::Person);
     let passes = line(&session.passing.beside(numbers, &others), &format!("{stem}-others"), Reader::Person);
-    let replaces = session.target.both_fail().map(|both| both.usual);
+    let replaces = both_fail(session).map(|both| both.usual);
     let inside = session.lab.next_steps.inside_of_commits(&changes);
     let next = session.target.next_step(&ids).into_iter().chain(inside).reduce(|all, more| format!("{all}\n{more}"));
     let last_change = changes.first().and_then(|change| session.target.last_change(change));

@@ -23,6 +23,7 @@ mod text_runs;
 mod texts;
 mod trial_done;
 mod untested_steps;
+mod usual_failures;
 pub(crate) mod watch;
 mod workers;
 

@@ -37,7 +37,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let beliefs = |test| noisy_notes::estimate_of(self, test);
                 let (is_build, terms) = (self.target.is_build(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
-                let both = self.target.both_fail();
+                let both = emit::both_fail(self);
                 let usual_failure = both.as_ref().map(|both| both.usual.as_str());
                 let order = self.target.order();
                 let about = TargetFacts { order, log: &log, line: &line, is_build, terms, usual_failure };
@@ -216,9 +216,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             }
         }
         self.untested_steps.learn_run(order, self.search.progress().changes(), trial, &runs);
-        // A reason without a failure tells that it fails as at the end that passes.
-        let passes = runs.iter().all(|run| run.outcome == Outcome::Pass && run.reason.is_empty());
-        self.passes_between |= passes && !self.is_end(trial);
+        self.usual_failures.learn(trial, &runs);
         emit::trial(self, trial, &runs)?;
         emit::smallest(self, trial, &runs)?;
         if self.is_end(trial) {

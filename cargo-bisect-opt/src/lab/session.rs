@@ -20,6 +20,7 @@ use super::{
     target::{Runner, Target},
     texts::Texts,
     untested_steps::UntestedSteps,
+    usual_failures::UsualFailures,
     workers::{self, Workers},
 };
 use crate::{
@@ -74,8 +75,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) looks_again: Option<Question>,
     /// The steps that no run could test, for a counter.
     pub(super) untested_steps: UntestedSteps,
-    /// True if the target has passed with some of the changes.
-    pub(super) passes_between: bool,
+    /// The runs that failed as at the end that passes.
+    pub(super) usual_failures: UsualFailures,
     /// The smallest failing set so far.
     pub(super) smallest_failure: SmallestFailure,
     /// The cost of runs, for a noisy target.
@@ -139,7 +140,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             failed_at_end: Vec::new(),
             looks_again: None,
             untested_steps: UntestedSteps::default(),
-            passes_between: false,
+            usual_failures: UsualFailures::default(),
             smallest_failure: SmallestFailure::default(),
             noisy_stats: NoisyStats::default(),
         }
