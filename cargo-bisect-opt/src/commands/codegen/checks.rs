@@ -334,80 +334,135 @@ mod tests {
     #[test]
     fn without_a_message_all_that_debug_assertions_check_is_named() {
         let assertions = (CHECKS[0], false);
-        expect_advice(assertions, (UNSAFE, ""), &[], &expect![[r#"
+        expect_advice(
+            assertions,
+            (UNSAFE, ""),
+            &[],
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             there is unsafe code in pages. The compiler's own checks end the program at some undefined behaviour: a null or misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code is wrong in release, too
             the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
-        "#]]);
-        expect_advice(assertions, (ASSERTION, UNSAFE), &[], &expect![[r#"
+        "]],
+        );
+        expect_advice(
+            assertions,
+            (ASSERTION, UNSAFE),
+            &[],
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             there is unsafe code in block. The compiler's own checks end the program at some undefined behaviour: a null or misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code is wrong in release, too
             look in `pages` for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
             the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
-        "#]]);
-        expect_advice(assertions, (ASSERTION, ""), &[], &expect![[r#"
+        "]],
+        );
+        expect_advice(
+            assertions,
+            (ASSERTION, ""),
+            &[],
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             look in `pages` for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
             the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
-        "#]]);
+        "]],
+        );
     }
 
     #[test]
     fn a_check_of_unsafe_code_is_named_by_its_message() {
         let message = "misaligned pointer dereference: address must be a multiple of 0x4 but is 0x3";
         let failures = failed("pages/src/lib.rs:1:14", message);
-        expect_advice((CHECKS[0], false), (UNSAFE, ASSERTION), &failures, &expect![[r#"
+        expect_advice(
+            (CHECKS[0], false),
+            (UNSAFE, ASSERTION),
+            &failures,
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             a check of unsafe code failed at pages/src/lib.rs:1:14: misaligned pointer dereference: address must be a multiple of 0x4 but is 0x3. This is undefined behaviour, which is not checked without debug-assertions: the code is wrong in release, too
             Miri shows where it comes from: cargo +nightly miri test -- --exact it_reads
-        "#]]);
+        "]],
+        );
     }
 
     #[test]
     fn an_assertion_that_does_not_hold_is_named_by_its_place() {
-        expect_advice((CHECKS[0], false), (ASSERTION, UNSAFE), &failed("pages/src/lib.rs:1:15", "0 > 0"), &expect![[r#"
+        expect_advice(
+            (CHECKS[0], false),
+            (ASSERTION, UNSAFE),
+            &failed("pages/src/lib.rs:1:15", "0 > 0"),
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             the `debug_assert!` at pages/src/lib.rs:1:15 does not hold: mend what it checks or, if it is wrong, the assertion
-        "#]]);
-        expect_advice((CHECKS[0], false), (ASSERTION, UNSAFE), &failed("app/src/lib.rs:9:9", "no"), &expect![[r#"
+        "]],
+        );
+        expect_advice(
+            (CHECKS[0], false),
+            (ASSERTION, UNSAFE),
+            &failed("app/src/lib.rs:9:9", "no"),
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             what panics at app/src/lib.rs:9:9 may depend on code under `cfg(debug_assertions)` in `pages`: pages/src/lib.rs:1
-        "#]]);
+        "]],
+        );
     }
 
     #[test]
     fn a_side_effect_is_searched_where_assertions_are_needed() {
-        expect_advice((CHECKS[0], true), (ASSERTION, UNSAFE), &failed("app/src/lib.rs:9:9", "no"), &expect![[r#"
+        expect_advice(
+            (CHECKS[0], true),
+            (ASSERTION, UNSAFE),
+            &failed("app/src/lib.rs:9:9", "no"),
+            &expect![[r"
             `debug-assertions` on in crate `pages`: without them, `debug_assert!` evaluates nothing and `cfg(debug_assertions)` is false
             look in `pages` for a `debug_assert!` with a side effect, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
             move the side effect out of the assertion: `let is_new = set.insert(x); debug_assert!(is_new);`; use `assert!` for what must hold in release, too
-        "#]]);
+        "]],
+        );
     }
 
     #[test]
     fn an_overflow_is_named_by_its_place() {
         let failures = failed("pages/src/lib.rs:3:5", "attempt to add with overflow");
-        expect_advice((CHECKS[1], false), ("", ""), &failures, &expect![[r#"
+        expect_advice(
+            (CHECKS[1], false),
+            ("", ""),
+            &failures,
+            &expect![[r"
             `overflow-checks` off in crate `pages`: with them, an arithmetic overflow panics; without them, it wraps
             attempt to add with overflow at pages/src/lib.rs:3:5: if this arithmetic is meant to wrap, use `wrapping_add` and the like; if not, the result is wrong in release, too
-        "#]]);
-        expect_advice((CHECKS[1], false), ("", ""), &[], &expect![[r#"
+        "]],
+        );
+        expect_advice(
+            (CHECKS[1], false),
+            ("", ""),
+            &[],
+            &expect![[r"
             `overflow-checks` off in crate `pages`: with them, an arithmetic overflow panics; without them, it wraps
             the message of the panic names the line, in `pages` or in inlined and generic code that is compiled there: if its arithmetic is meant to wrap, use `wrapping_add` and the like; if not, it is wrong in release, too
-        "#]]);
+        "]],
+        );
     }
 
     #[test]
     fn a_stack_that_is_too_small_is_named_by_its_message() {
         let failures = failed("", "thread 'deep' has overflowed its stack");
-        expect_advice((OPT_LEVEL, true), ("", ""), &failures, &expect![[r#"
+        expect_advice(
+            (OPT_LEVEL, true),
+            ("", ""),
+            &failures,
+            &expect![[r"
             `opt-level=3` in crate `pages`: without optimization, its stack frames are larger and it takes more time
             the stack of a thread is too small for the frames of `pages` without optimization: bound the depth of a recursion or make it a loop, move large values to the heap, or give the thread more stack (of tests: RUST_MIN_STACK, in bytes)
-        "#]]);
-        expect_advice((OPT_LEVEL, true), ("", ""), &[], &expect![[r#"
+        "]],
+        );
+        expect_advice(
+            (OPT_LEVEL, true),
+            ("", ""),
+            &[],
+            &expect![[r"
             `opt-level=3` in crate `pages`: without optimization, its stack frames are larger and it takes more time
             what may depend on optimization in `pages`: time (a timeout, a race), the size of stack frames, floating point, and undefined behaviour
-        "#]]);
+        "]],
+        );
     }
 
     #[test]
