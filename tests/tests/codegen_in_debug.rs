@@ -134,8 +134,8 @@ fn profiles_of_the_manifest_are_compared_by_name() {
     let fixture = Fixture::new("toll");
     let manifest = fs::read_to_string(fixture.dir().join("Cargo.toml")).unwrap();
     let profiles =
-        "profile.careful = { inherits = 'release', overflow-checks = true }\nprofile.fast.inherits = 'release'\n";
-    fixture.write("Cargo.toml", &format!("{profiles}{manifest}"));
+        "[profile.careful]\ninherits = 'release'\noverflow-checks = true\n[profile.fast]\ninherits = 'release'\n";
+    fixture.write("Cargo.toml", &format!("{manifest}\n{profiles}"));
     let test = "#[test]\nfn it_wraps() {\n    assert_eq!(app::sum(vec![200, 100]), Some(44));\n}\n";
     fixture.write("app/tests/never.rs", test);
     let finished = search(&fixture, &["--good=fast", "--bad=careful"], 0);

@@ -28,9 +28,9 @@ pub(super) struct CrateSearch {
 
 /// The search of a target that fails in one profile and passes in another.
 enum BetweenProfiles {
-    Searched(CrateSearch),
+    Searched(Box<CrateSearch>),
     /// It does not fail in the one profile, or fails with all settings of the other one, too: the compilation with these.
-    Nothing(Compilation),
+    Nothing(Arc<Compilation>),
     /// The user wants to stop, or no run is left.
     Stopped,
 }
@@ -43,8 +43,8 @@ impl CrateSearch {
     pub(super) fn run(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Self> {
         if let Some(passing) = &drill.good_profile {
             return match Self::between_profiles(drill, passing, lab)? {
-                BetweenProfiles::Searched(search) => Ok(search),
-                BetweenProfiles::Nothing(whole) => Self::of(drill, &Arc::new(whole), lab),
+                BetweenProfiles::Searched(search) => Ok(*search),
+                BetweenProfiles::Nothing(whole) => Self::of(drill, &whole, lab),
                 // The search stops before its first run.
                 BetweenProfiles::Stopped => Self::of(drill, &drill.compilation, lab),
             };
@@ -84,7 +84,7 @@ impl CrateSearch {
         let passing = &drill.compilation.profile;
         let of_dev = drill.in_profile("dev");
         match Self::between_profiles(&of_dev, passing, lab)? {
-            BetweenProfiles::Searched(search) => Ok(search),
+            BetweenProfiles::Searched(search) => Ok(*search),
             // It fails only with the good options.
             BetweenProfiles::Nothing(_) if search.searched.verdict == Some(Verdict::Unusable(Unusable::Reversed)) => {
                 Self::by_optimization(drill, lab)
@@ -100,7 +100,7 @@ impl CrateSearch {
         let mut compilations = without_lto.iter().chain([&drill.compilation]);
         let side = loop {
             let Some(compilation) = compilations.next() else {
-                return Ok(BetweenProfiles::Nothing(PassingProfile::new(drill, passing).whole()));
+                return Ok(BetweenProfiles::Nothing(PassingProfile::new(drill, passing).whole().into()));
             };
             let side = PassingProfile { compilation, ..PassingProfile::new(drill, passing) };
             match side.as_it_stands(lab)? {
@@ -110,8 +110,8 @@ impl CrateSearch {
             }
         };
         Ok(match side.find(lab)? {
-            GoodSide::Found(compilation) => BetweenProfiles::Searched(Self::of(drill, &compilation, lab)?),
-            GoodSide::Nothing => BetweenProfiles::Nothing(side.whole()),
+            GoodSide::Found(compilation) => BetweenProfiles::Searched(Box::new(Self::of(drill, &compilation, lab)?)),
+            GoodSide::Nothing => BetweenProfiles::Nothing(side.whole().into()),
             GoodSide::Stopped => BetweenProfiles::Stopped,
         })
     }

@@ -69,7 +69,7 @@ pub(super) enum AsItStands {
 
 /// The result of an experiment.
 enum Experiment {
-    Run(RunResult),
+    Run(Box<RunResult>),
     NoResult,
     /// The user wants to stop, or no run is left.
     Stopped,
@@ -243,7 +243,7 @@ impl<'a> PassingProfile<'a> {
         let fixed = Box::new(Fixed { build, subject });
         let mut target = ProjectTarget::new(settings.clone(), project.clone(), fixed, None);
         Ok(match lab.try_once(&mut target)? {
-            Ok(run) => Experiment::Run(run),
+            Ok(run) => Experiment::Run(Box::new(run)),
             Err(_) if lab.interrupt.requested() => Experiment::Stopped,
             Err(_) => Experiment::NoResult,
         })

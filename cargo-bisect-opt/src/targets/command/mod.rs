@@ -301,7 +301,7 @@ impl Target for CommandTarget {
 
 /// Returns a line to paste instead of one whose files cannot be written: it says why, and fails.
 fn refusal(error: &RunError) -> String {
-    format!("(echo {} >&2; false)", shell::quote(&format!("there is no command to paste: {error}")))
+    format!("(echo {} >&2; false)", shell::quote(format!("there is no command to paste: {error}")))
 }
 
 #[cfg(all(test, unix))]
