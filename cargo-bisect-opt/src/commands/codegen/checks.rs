@@ -36,7 +36,7 @@ enum KeyKind {
 
 /// A cause that the message of a failure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Finding {
+enum ShownCause {
     /// A check of the compiler or of the standard library found undefined behaviour.
     UndefinedBehaviour,
     /// An arithmetic operation overflowed.
@@ -47,7 +47,7 @@ enum Finding {
     Panic,
 }
 
-impl Finding {
+impl ShownCause {
     /// Returns the cause that a message shows, as the compiler, the standard library or the program words it.
     fn of(message: &str) -> Self {
         let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| message.starts_with(beginning));
@@ -137,11 +137,11 @@ impl<'a> Decisive<'a> {
     }
 
     /// Returns the causes that messages show, each with the location and the message.
-    fn findings(&self) -> impl Iterator<Item = (Finding, Option<&str>, &str)> {
+    fn findings(&self) -> impl Iterator<Item = (ShownCause, Option<&str>, &str)> {
         let finding = |failed: &'a Failed| {
             let message = failed.message.as_deref().unwrap_or_default();
             let is_known = failed.message.is_some() || failed.place.is_some();
-            is_known.then(|| (Finding::of(message), failed.place.as_deref(), message))
+            is_known.then(|| (ShownCause::of(message), failed.place.as_deref(), message))
         };
         self.failures.iter().filter_map(finding)
     }
@@ -153,7 +153,7 @@ impl<'a> Decisive<'a> {
         for (finding, place, message) in self.findings() {
             let at = place.map(|place| format!(" at {place}")).unwrap_or_default();
             match finding {
-                Finding::UndefinedBehaviour => {
+                ShownCause::UndefinedBehaviour => {
                     advice.push(format!(
                         "a check of unsafe code failed{at}: {message}. This is undefined behaviour, which is not checked without \
                          debug-assertions: the code is wrong in release, too"
@@ -204,7 +204,7 @@ impl<'a> Decisive<'a> {
     /// Returns the advice if the target passes only if the packages are optimized.
     fn of_level(&self) -> Vec<String> {
         let names = self.names();
-        if self.findings().any(|(finding, ..)| finding == Finding::StackOverflow) {
+        if self.findings().any(|(finding, ..)| finding == ShownCause::StackOverflow) {
             return vec![format!(
                 "the stack of a thread is too small for the frames of {names} without optimization: bound the depth of a \
                  recursion or make it a loop, move large values to the heap, or give the thread more stack (of tests: \
@@ -247,7 +247,7 @@ impl<'a> Decisive<'a> {
                 advice
             }
             (KeyKind::Overflow, false) => {
-                let overflows = self.findings().filter(|(finding, ..)| *finding == Finding::ArithmeticOverflow);
+                let overflows = self.findings().filter(|(finding, ..)| *finding == ShownCause::ArithmeticOverflow);
                 let found: Vec<_> = overflows
                     .map(|(_, place, message)| {
                         format!(
@@ -468,18 +468,18 @@ mod tests {
     #[test]
     fn causes_are_known_by_messages() {
         for (message, expected) in [
-            ("misaligned pointer dereference: address must be a multiple of 0x4", Finding::UndefinedBehaviour),
-            ("null pointer dereference occurred", Finding::UndefinedBehaviour),
-            ("unsafe precondition(s) violated: slice::from_raw_parts requires the", Finding::UndefinedBehaviour),
-            ("trying to construct an enum from an invalid value 0x7", Finding::UndefinedBehaviour),
-            ("attempt to add with overflow", Finding::ArithmeticOverflow),
-            ("attempt to shift left with overflow", Finding::ArithmeticOverflow),
-            ("attempt to calculate the remainder with overflow", Finding::ArithmeticOverflow),
-            ("attempt to divide by zero", Finding::Panic),
-            ("thread 'deep' has overflowed its stack", Finding::StackOverflow),
-            ("index out of bounds: the len is 2 but the index is 3", Finding::Panic),
+            ("misaligned pointer dereference: address must be a multiple of 0x4", ShownCause::UndefinedBehaviour),
+            ("null pointer dereference occurred", ShownCause::UndefinedBehaviour),
+            ("unsafe precondition(s) violated: slice::from_raw_parts requires the", ShownCause::UndefinedBehaviour),
+            ("trying to construct an enum from an invalid value 0x7", ShownCause::UndefinedBehaviour),
+            ("attempt to add with overflow", ShownCause::ArithmeticOverflow),
+            ("attempt to shift left with overflow", ShownCause::ArithmeticOverflow),
+            ("attempt to calculate the remainder with overflow", ShownCause::ArithmeticOverflow),
+            ("attempt to divide by zero", ShownCause::Panic),
+            ("thread 'deep' has overflowed its stack", ShownCause::StackOverflow),
+            ("index out of bounds: the len is 2 but the index is 3", ShownCause::Panic),
         ] {
-            assert_eq!(Finding::of(message), expected, "{message}");
+            assert_eq!(ShownCause::of(message), expected, "{message}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The search for crates: without link-time optimization first; and with another good side if the default one does not do.
+//! The search for crates: first without link-time optimization, then with another good side where it is needed.
 
 use std::{io, sync::Arc};
 
@@ -6,7 +6,7 @@ use bisect_core::search::{Outcome, Unusable, Verdict};
 
 use super::{
     Drill,
-    passing_profile::{self, AsItStands, GoodSide, PassingProfile},
+    passing_profile::{self, GoodSide, OwnOutcome, PassingProfile},
 };
 use crate::{
     axes::{compilation::Compilation, crates::Crates},
@@ -59,8 +59,9 @@ impl CrateSearch {
         let failing = search.target.fail_both_ways();
         match &search.searched.verdict {
             Some(Verdict::NoDifference(Outcome::Fail)) => {
-                let side =
-                    PassingProfile { drill, compilation: &search.compilation, name: "dev", keys: &CHECKS, failing };
+                let compilation = &search.compilation;
+                let dev = PassingProfile::new(drill, "dev");
+                let side = PassingProfile { compilation, keys: &CHECKS, failing, ..dev };
                 return match side.find(lab)? {
                     GoodSide::Found(compilation) => Self::of(drill, &compilation, lab),
                     GoodSide::Nothing => Ok(search),
@@ -104,9 +105,9 @@ impl CrateSearch {
             };
             let side = PassingProfile { compilation, ..PassingProfile::new(drill, passing) };
             match side.as_it_stands(lab)? {
-                AsItStands::Fails(failing) => break PassingProfile { failing, ..side },
-                AsItStands::DoesNotFail => {}
-                AsItStands::Stopped => return Ok(BetweenProfiles::Stopped),
+                OwnOutcome::Fails(failing) => break PassingProfile { failing, ..side },
+                OwnOutcome::DoesNotFail => {}
+                OwnOutcome::Stopped => return Ok(BetweenProfiles::Stopped),
             }
         };
         Ok(match side.find(lab)? {
@@ -135,7 +136,7 @@ impl CrateSearch {
     /// Returns the compilation without link-time optimization, if the profile has it, and says so.
     fn without_lto(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Option<Arc<Compilation>>> {
         let project = &drill.project;
-        if !project.profiles().has_lto(&project.profile(), passing_profile::variable) {
+        if !project.profiles().has_lto(&project.profile().name, passing_profile::variable) {
             return Ok(None);
         }
         lab.emit(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
