@@ -222,7 +222,8 @@ fn checks_by_hand_end_at_crates() {
     let finished = search(&fixture, &["--good=overflow-checks=false", "--bad=overflow-checks=true", "--test=never"], 0);
     for words in [
         "`overflow-checks` off in crate `meter`: with them, an arithmetic overflow panics; without them, it wraps",
-        "the message of the panic names the line, in `meter`",
+        "it fails: it_wraps (panic at meter/src/lib.rs:9:9: attempt to add with overflow)",
+        "attempt to add with overflow at meter/src/lib.rs:9:9: if this arithmetic is meant to wrap",
         // The release profile has no such checks.
         "[profile.dev.package.meter]\n  overflow-checks = false",
     ] {

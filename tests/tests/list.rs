@@ -129,7 +129,7 @@ fn a_run_directory_that_a_shell_would_act_upon_is_refused_before_the_search() {
     scratch.write("items.txt", &numbers(5));
     let mut command = scratch.driver(["list", "--items", "items.txt", "--out", "o;x", "--", "sh", "-c"]);
     let finished = run(command.arg("! grep -qx 3 LIST")).expect_status(2);
-    finished.expect_message(&["shells act upon characters of the path", "--out", "make LIST a word of its own"]);
+    finished.expect_message(&["which a shell would split or expand", "--out", "make LIST an argument of its own"]);
     assert!(!scratch.dir().join("o;x").exists(), "{finished}");
     // As a word of its own, the path is quoted in what is pasted.
     let mut command = scratch.driver(["list", "--json", "--items", "items.txt", "--out", "o;x", "--", "sh", "-c"]);

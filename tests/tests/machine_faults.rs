@@ -100,6 +100,37 @@ fn a_full_disk_costs_only_what_cannot_be_written_there() {
     finished.expect_message(&["No space left on device"]);
 }
 
+/// The disk of the run directory is full from the third run on, to the end or to the sixth run. Where it is full to the
+/// end, the earlier result makes room for the answer.
+#[test]
+fn the_answer_is_recorded_at_the_end_if_the_disk_was_full() {
+    for last in ["6", "99"] {
+        let scratch = Scratch::new();
+        let first = format!(
+            "echo >> runs; case $(wc -l < runs) in 3) cat /dev/zero > small/fill 2> /dev/null;; {last}) rm small/fill;; esac"
+        );
+        let command = search(&scratch, &["--out=small/out"], &first);
+        // `report` is the same program, and needs the same disk.
+        let report = scratch.driver(["report", "small/out"]);
+        let report = report.get_args().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+        let script = format!("\"$@\" > answer 2> trace; echo $? > status; exec \"$1\" {report}");
+        let Some(mut command) = with_small_disk(&scratch, &command, "100k", &script) else { return };
+        let finished = run(&mut command);
+        let (answer, trace) = (scratch.read("answer"), scratch.read("trace"));
+        assert_eq!(scratch.read("status"), "0\n", "{trace}");
+        assert!(answer.contains(CULPRIT), "{answer}");
+        assert!(trace.contains("the run directory can no longer be written: "), "{trace}");
+        expect_culprit(&finished);
+        assert!(finished.stdout.contains("found 1 culprit; with everything else the target passes"), "{finished}");
+        // No line passes that is said to fail.
+        let line = answer.lines().skip_while(|line| *line != "fails:").nth(1).unwrap();
+        let pasted = Command::new("sh").args(["-c", line]).current_dir(scratch.dir()).status().unwrap();
+        assert!(!pasted.success(), "{answer}");
+        let is_refused = line.contains("there is no command to paste: ");
+        assert_eq!(is_refused, last == "99", "{answer}");
+    }
+}
+
 #[test]
 fn the_second_request_ends_a_driver_whose_thread_hangs() {
     let scratch = Scratch::new();

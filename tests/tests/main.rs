@@ -10,6 +10,7 @@ mod ci;
 mod codegen;
 mod codegen_answer;
 mod codegen_checks;
+mod codegen_in_debug;
 mod codegen_input;
 mod codegen_lto;
 mod codegen_passes;

@@ -13,11 +13,7 @@ use bisect_core::{ChangeId, protocol::names};
 use super::Application;
 use super::contrast::{Contrast, Settings};
 use crate::{
-    cargo::{
-        Artifacts, BuildOverrides, CargoError, Project,
-        graph::Package,
-        profiles::{OPT_LEVEL, Profiles},
-    },
+    cargo::{Artifacts, BuildOverrides, CargoError, Project, UsedProfile, graph::Package, profiles::Profiles},
     compiler::{
         passes::Passes,
         plan::{self, Counter, CounterKind, Plan},
@@ -66,7 +62,7 @@ impl Compilation {
             keep: Some(scratch.path().join("kept")),
         };
         let seen = packages.iter().map(|package| (package.change, OnceLock::new())).collect();
-        let (profile, effective_profile) = (project.profile(), project.effective_profile());
+        let UsedProfile { name: profile, effective: effective_profile, .. } = project.profile();
         let (seen, scratch) = (Arc::new(seen), Arc::new(scratch));
         let wrapper = std::env::current_exe()?;
         let (exceptions, settings, profiles) = (BTreeMap::new(), Vec::new(), Arc::new(project.profiles()));
@@ -141,11 +137,12 @@ impl Compilation {
 
     /// Returns the compilation of the same packages in the profile of another command line, with other options.
     pub(crate) fn in_profile(&self, project: &Project, contrast: Contrast) -> Self {
+        let UsedProfile { name: profile, effective: effective_profile, .. } = project.profile();
         Self {
             contrast,
             exceptions: BTreeMap::new(),
-            profile: project.profile(),
-            effective_profile: project.effective_profile(),
+            profile,
+            effective_profile,
             settings: Vec::new(),
             seen: Arc::new(self.seen.keys().map(|&change| (change, OnceLock::new())).collect()),
             ..self.clone()
@@ -174,41 +171,9 @@ impl Compilation {
     pub(crate) fn bad_value(&self, package: &Package, key: &str) -> String {
         let seen = || self.seen.get(&package.change)?.get()?.get(key);
         let known = self.contrast.bad.keys.get(key).or_else(seen).cloned();
-        known.unwrap_or_else(|| self.value_in(&self.effective_profile, package, key))
-    }
-
-    /// Returns the value that one of the user's profiles gives a key in a package, as TOML.
-    pub(crate) fn value_in(&self, profile: &str, package: &Package, key: &str) -> String {
         let variable = |name: &str| std::env::var(name).ok();
-        self.profiles.key_of(profile, key, (package.spec.as_str(), package.is_own), variable)
-    }
-
-    /// Returns true if a package is optimized with the good options, and not with the bad ones.
-    fn lacks_optimization(&self, package: &Package) -> bool {
-        let mut good = self.good_keys(package);
-        good.any(|(key, value)| key == OPT_LEVEL && value != "0") && self.bad_value(package, OPT_LEVEL) == "0"
-    }
-
-    /// Returns the keys of the profile that may decide about a whole package: its checks, and `opt-level` if only the good
-    /// options optimize it. No function and no pass decides then.
-    pub(crate) fn keys_of_crates(&self) -> Vec<&'static str> {
-        let lacks = self.packages.iter().any(|package| self.lacks_optimization(package));
-        self.contrast.checks().chain(lacks.then_some(OPT_LEVEL)).collect()
-    }
-
-    /// Returns true if neither a function nor a pass decides, but what applies to a package as a whole.
-    pub(crate) fn is_decided_by_crates(&self) -> bool {
-        self.contrast.is_decided_by_checks() || self.keys_of_crates().contains(&OPT_LEVEL)
-    }
-
-    /// Describes for people what the outcome of the target depends on, if [whole crates](Self::is_decided_by_crates)
-    /// decide.
-    pub(crate) fn needs(&self) -> String {
-        let level = self.contrast.good.keys.get(OPT_LEVEL).filter(|_| self.keys_of_crates().contains(&OPT_LEVEL));
-        let needs_level =
-            level.map(|level| format!("the target needs {OPT_LEVEL}={} to pass", level.trim_matches('"')));
-        let checks = self.contrast.checks().next().map(|_| self.contrast.needs_of_checks());
-        checks.into_iter().chain(needs_level).collect::<Vec<_>>().join(", or ")
+        let named = (package.spec.as_str(), package.is_own);
+        known.unwrap_or_else(|| self.profiles.key_of(&self.effective_profile, key, named, variable))
     }
 
     /// Returns the keys of the profile of a package that is compiled with the good options.

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     output::terms::Terms,
-    process::{own_file, shell},
+    process::{machine_fault::patiently, own_file, shell},
     report::{
         content::{Location, Report},
         kind::ChangeKind,
@@ -89,7 +89,7 @@ impl List {
                 AxisError::Usage(format!("standard input cannot be read: {error}; name the file with --items FILE"))
             })?;
         } else {
-            bytes = fs_err::read(&file).map_err(|error| {
+            bytes = patiently(|| fs_err::read(&file)).map_err(|error| {
                 AxisError::Usage(format!("--items: {error}; name a file with one item on each line"))
             })?;
         }

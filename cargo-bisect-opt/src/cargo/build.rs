@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
     time::Duration,
@@ -19,6 +20,7 @@ use super::{
     Arguments, BuiltFile, CargoError, Config, Executable, Subcommand, build_progress::BuildProgress, feature_options,
 };
 use crate::{
+    compiler::wrapper,
     process::{self, Ending, ProcessSpec, ReadAlong, interrupt::Interrupt, own_file},
     run::in_flight::Seat,
     stderr,
@@ -206,6 +208,10 @@ impl Build<'_> {
             BuildOutput::Log(log) | BuildOutput::Run { log, .. } => own_file::read(log)?,
         };
         messages.drain(..usize::try_from(length_before).map_or(messages.len(), |before| before.min(messages.len())));
+        if let Some(why) = wrapper::own_failure(&messages) {
+            // Its text has the number of the system's error, if there was one.
+            return Err(CargoError::Io(io::Error::other(why)));
+        }
         let (artifacts, began) = Artifacts::parse(&finished.output);
         let is_complete = matches!(finished.ending, Ending::Exited(status) if status.success());
         let target_dir = self.target_dir.to_owned();

@@ -70,7 +70,7 @@ pub(crate) use lock_updates::LockUpdate;
 pub(crate) use missing_targets::IfMissing;
 pub(crate) use outside_paths::outside_paths;
 pub(crate) use package_spec::is_spec_of;
-pub(crate) use project::{BuildOverrides, Project, for_check, with_own_target_directories};
+pub(crate) use project::{BuildOverrides, Project, UsedProfile, for_check, in_profile, with_own_target_directories};
 pub(crate) use refused_names::has_missing_name;
 pub(crate) use registry_versions::KnownVersion;
 pub(crate) use searched_features::{SearchedFeatures, features_of};

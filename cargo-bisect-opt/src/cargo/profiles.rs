@@ -101,12 +101,12 @@ impl Profiles {
         let of_others = || if is_own { None } else { of_package(OTHERS) };
         let of_all = || chain.iter().find_map(|profile| toml_text(&self.value(profile, key, &variable)?));
         let built_in = || {
-            let is_dev = chain.last().is_some_and(|root| root == "dev");
-            match (key, is_dev) {
+            let of_dev = chain.last().is_some_and(|root| root == "dev");
+            match (key, of_dev) {
                 (OPT_LEVEL, true) => "0",
                 (OPT_LEVEL, false) => "3",
                 ("codegen-units", _) => "16",
-                (_, is_on) => return is_on.to_string(),
+                (_, check) => return check.to_string(),
             }
             .to_owned()
         };

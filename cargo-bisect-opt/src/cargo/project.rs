@@ -161,26 +161,12 @@ impl Project {
         Profiles::read(&self.root(), &self.config.directory, &self.arguments.config)
     }
 
-    /// Returns the name of the profile.
-    pub(crate) fn profile(&self) -> String {
-        self.arguments.profile()
-    }
-
-    /// Returns true if an option selects the profile.
-    pub(crate) fn selects_profile(&self) -> bool {
-        self.arguments.selects_profile()
-    }
-
-    /// Returns the name of the profile whose settings apply: `test` for tests in the profile `dev` by default.
-    pub(crate) fn effective_profile(&self) -> String {
-        if self.selects_profile() { self.profile() } else { self.subcommand.default_profile().to_owned() }
-    }
-
-    /// Returns the same project, built in another profile.
-    #[must_use]
-    pub(crate) fn with_profile(&self, name: &str) -> Self {
-        let arguments = profile_option::with_profile(&self.arguments, self.subcommand, name);
-        Self { arguments, ..self.clone() }
+    /// Returns the profile that the command line uses.
+    pub(crate) fn profile(&self) -> UsedProfile {
+        let name = self.arguments.profile();
+        let is_selected = self.arguments.selects_profile();
+        let effective = if is_selected { name.clone() } else { self.subcommand.default_profile().to_owned() };
+        UsedProfile { name, effective, is_selected }
     }
 
     /// Returns the user's own wrapper of rustc.
@@ -329,6 +315,23 @@ impl Project {
     pub(crate) fn flags(&self) -> &[String] {
         &self.config.rustflags
     }
+}
+
+/// The profile that a command line uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UsedProfile {
+    /// Its name, under which packages are configured.
+    pub(crate) name: String,
+    /// The profile whose settings apply: `test` for tests in the profile `dev` by default.
+    pub(crate) effective: String,
+    /// True if an option selects it.
+    pub(crate) is_selected: bool,
+}
+
+/// Returns the same project, built in another profile.
+pub(crate) fn in_profile(project: &Project, name: &str) -> Project {
+    let arguments = profile_option::with_profile(&project.arguments, project.subcommand, name);
+    Project { arguments, ..project.clone() }
 }
 
 /// Returns the same project with target directories of its own, which are deleted with it.

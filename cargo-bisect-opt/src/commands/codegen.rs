@@ -13,6 +13,7 @@ mod passing_profile;
 mod sources;
 mod suspects;
 mod unsafe_code;
+mod whole_crates;
 mod without_passes;
 
 use std::{
@@ -33,7 +34,7 @@ use crate::{
         compilation::Compilation,
         contrast::{AskedContrast, Contrast, SettingsError},
     },
-    cargo::{CargoError, Project, Subcommand, graph::Package, profiles::OPT_LEVEL},
+    cargo::{self, CargoError, Project, Subcommand, graph::Package, profiles::OPT_LEVEL},
     compiler::bisect_rustc::{self, BisectRustc, BisectRustcError},
     lab::{Lab, Named, Searched},
     output::{events::Event, exit_status::Exit},
@@ -101,13 +102,14 @@ impl Drill {
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
         let AskedContrast { contrast, mut good_profile, bad_profile } =
             Contrast::parse(&asked.good, &asked.bad, &project.profiles())?;
+        let used = project.profile();
         let project = match bad_profile {
-            Some(bad) if project.selects_profile() && project.profile() != bad => {
-                return Err(SettingsError::OtherProfile { bad, cargos: project.profile() }.into());
+            Some(bad) if used.is_selected && used.name != bad => {
+                return Err(SettingsError::OtherProfile { bad, cargos: used.name }.into());
             }
-            Some(bad) => project.with_profile(&bad),
-            None if project.selects_profile() => project,
-            None => project.with_profile("release"),
+            Some(bad) => cargo::in_profile(&project, &bad),
+            None if used.is_selected => project,
+            None => cargo::in_profile(&project, "release"),
         };
         if let Some(path) = driver
             && let Err(error) = bisect_rustc::find(Some(path), project.rustc_version())
@@ -149,12 +151,12 @@ impl Drill {
 
     /// Returns true if the dev profile is the one that is searched.
     fn is_in_dev_profile(&self) -> bool {
-        self.project.effective_profile() == self.project.with_profile("dev").effective_profile()
+        self.project.profile().effective == cargo::in_profile(&self.project, "dev").profile().effective
     }
 
     /// Returns the same searches in another profile, without options that are compared.
     fn in_profile(&self, name: &str) -> Self {
-        let project = self.project.with_profile(name);
+        let project = cargo::in_profile(&self.project, name);
         let compilation = self.compilation.in_profile(&project, Contrast::default());
         Self { compilation: Arc::new(compilation), project: Arc::new(project), ..self.clone() }
     }
@@ -172,11 +174,11 @@ impl Drill {
             verdict,
             Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize | Incomplete::Unresolved(_)))
         );
-        let by_crates = compilation.is_decided_by_crates();
+        let by_crates = whole_crates::decide(&compilation);
         if (end.status == Exit::Found || is_limited) && (self.depth > Depth::Crates || by_crates) {
-            let checks = compilation.keys_of_crates();
+            let checks = whole_crates::keys(&compilation);
             let (driver, note) = if by_crates {
-                let needs = compilation.needs();
+                let needs = whole_crates::needs(&compilation);
                 let note = format!("functions and passes are not searched: {needs}, which applies to whole crates");
                 (None, (self.depth > Depth::Crates).then_some(note))
             } else {

@@ -12,7 +12,7 @@ use crate::{
     axes::command_spec::AxisError,
     cargo::CargoError,
     output::{exit_status::Exit, run_dir::RunDirError, verdict_status::VerdictStatus},
-    process::shell,
+    process::{machine_fault::MachineFault, shell},
     run::error::RunError,
     targets::{command, victim::SuiteError},
     vcs::since::SinceError,
@@ -123,11 +123,27 @@ impl CommandError {
             return error.of_machine(fault);
         }
         if self.exit() != Exit::Interrupted {
-            return self.to_string();
+            let advice = self.advice_about_machine().map(|advice| format!("; {advice}"));
+            return self.to_string() + &advice.unwrap_or_default();
         }
         let ours = ["cargo", "bisect-opt"].map(OsStr::new);
         let line = shell::line(ours.into_iter().chain(words.iter().map(OsString::as_os_str)));
         format!("interrupted before {stage}\nto start again:\n  {line}")
+    }
+
+    /// Returns the advice about a fault of the machine before the first run, if its text does not have it.
+    fn advice_about_machine(&self) -> Option<&'static str> {
+        match self {
+            Self::Cargo(error)
+            | Self::Axis(AxisError::Cargo(error))
+            | Self::Victim(SuiteError::Cargo(error))
+            | Self::Codegen(DrillError::Cargo(error))
+            | Self::Edition(EditionError::Cargo(error)) => match error {
+                CargoError::Spawn(_) => None,
+                error => error.machine_fault().map(MachineFault::advice),
+            },
+            _ => None,
+        }
     }
 
     /// Returns the status of a single run that could not be made.
@@ -159,5 +175,20 @@ mod tests {
         ] {
             assert_eq!(CommandError::Cargo(error).verdict(), expected);
         }
+    }
+
+    #[test]
+    fn a_fault_of_the_machine_before_the_first_run_has_advice() {
+        let full = || CargoError::Io(io::Error::from_raw_os_error(libc::ENOSPC));
+        for error in [
+            CommandError::Cargo(full()),
+            CommandError::Codegen(DrillError::Cargo(full())),
+            CommandError::Axis(AxisError::Cargo(full())),
+        ] {
+            let message = error.message("the first run", &[]);
+            assert!(message.contains("No space left on device") && message.contains("TMPDIR"), "{message}");
+        }
+        let other = CommandError::Cargo(CargoError::Workspace("no manifest".to_owned()));
+        assert_eq!(other.message("the first run", &[]), "no manifest");
     }
 }

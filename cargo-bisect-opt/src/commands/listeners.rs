@@ -34,7 +34,7 @@ pub(super) fn listeners<'a>(
     const ANSWER: &str = "the answer on standard output";
     // The record is first: every event that is shown is already stored.
     let root = &PathBuf::from(&provenance.root);
-    let record = Listener::new("the run directory", Record::new(run_dir, provenance.clone()));
+    let record = Listener::new("the run directory", Record::new(run_dir, provenance.clone())).lasting();
     let out_dir = out_dir.to_owned();
     let trace = Trace::new(show.verbose, out_dir.clone());
     let has_live_lines = show.color != Color::Never && live::are_wanted(show.has_live_lines);

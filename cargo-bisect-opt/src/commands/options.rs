@@ -138,13 +138,15 @@ pub(crate) struct CodegenArgs {
     /// Options for crates assumed to be good [default: opt-level=0]
     ///
     /// They are `KEY=VALUE` of the profile, separated by commas or spaces, and flags of rustc: all from the first word
-    /// with `-` on. The option can be repeated. If the target fails with the default in all crates, debug-assertions and
-    /// overflow-checks are tried as the dev profile has them.
+    /// with `-` on; or the name of a profile, of which only the settings that decide are used. The option can be repeated.
+    /// If the target fails with the default in all crates, debug-assertions and overflow-checks are tried as the dev profile
+    /// has them. If it passes in release and fails in the dev profile, the settings of release are tried.
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) good: Vec<String>,
     /// Options for crates that may break the target
     ///
-    /// By default, this is the release profile, or the --profile given, as it is. Several are separated as in --good.
+    /// By default, this is the release profile, or the --profile given, as it is. Several are separated as in --good, and it
+    /// may name another profile.
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) bad: Vec<String>,
     /// Search down to this level

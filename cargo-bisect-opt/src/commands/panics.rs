@@ -13,11 +13,19 @@ use crate::output::{terminal, verdict_status::VerdictStatus};
 pub(super) fn guarded(is_verdict: bool, command: impl FnOnce() -> CommandStatus) -> CommandStatus {
     // Nothing of the command is used after a panic.
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
-        terminal::show_error(
-            &"this is a defect of cargo bisect-opt, and says nothing about the target: please report it, with the lines above",
-        );
+        terminal::show_error(&defect(env!("CARGO_PKG_REPOSITORY")));
         if is_verdict { CommandStatus::Verdict(VerdictStatus::Stopped) } else { CommandStatus::Defect }
     })
+}
+
+/// Returns the message about a defect of this program, whose sources are at the address `repository`, if they are at any.
+fn defect(repository: &str) -> String {
+    let page =
+        if repository.is_empty() { String::new() } else { format!(" at {}/issues", repository.trim_end_matches('/')) };
+    format!(
+        "this is a defect of cargo bisect-opt, and says nothing about the target: please report it{page}, with the lines above, \
+         the command line, and the version (`cargo bisect-opt --version`)"
+    )
 }
 
 /// The advice that is shown if a panic ends a search.
@@ -44,6 +52,12 @@ impl Drop for AdviceOnPanic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_defect_is_reported_where_the_sources_are() {
+        assert!(defect("").contains("please report it, with the lines above"));
+        assert!(defect("https://example.org/x/").contains("report it at https://example.org/x/issues, with"));
+    }
 
     fn status_of_panic(is_verdict: bool) -> CommandStatus {
         guarded(is_verdict, || {

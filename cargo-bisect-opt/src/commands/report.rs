@@ -16,7 +16,7 @@ pub(crate) enum ReportError {
     #[error("{0}")]
     RunDir(#[from] RunDirError),
     /// Nothing was recorded.
-    #[error("`{}` has no answer: no search was made there (--verdict makes none), or it was killed before its first run; search again", .0.display())]
+    #[error("`{}` has no answer: no search was made there (--verdict makes none), it was killed before its first run, or the directory was full; search again", .0.display())]
     NoAnswer(PathBuf),
     /// Standard output cannot be written.
     #[error("the answer cannot be written: {0}; free space, or send standard output to another place")]

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     lab::journal::Journal,
     output::run_dir::{self, RunDir, RunDirError},
-    process::shell,
+    process::{machine_fault::patiently, shell},
     run::seed::Seed,
 };
 
@@ -36,7 +36,7 @@ impl Beginning {
         defaults: &AppliedDefaults,
         seed: Seed,
     ) -> Result<Self, ResumeError> {
-        let run_dir = if args.resume { RunDir::reopen(&args.out)? } else { RunDir::create(&args.out)? };
+        let run_dir = patiently(|| if args.resume { RunDir::reopen(&args.out) } else { RunDir::create(&args.out) })?;
         let words = command_line::own_words();
         let are_versions = command_line::searches_versions(&words);
         let line = SearchLine {
@@ -70,7 +70,7 @@ impl Beginning {
     /// # Errors
     /// If the run directory cannot be used.
     pub(super) fn without_journal(args: &SearchArgs) -> Result<Self, RunDirError> {
-        let run_dir = RunDir::create(&args.out)?;
+        let run_dir = patiently(|| RunDir::create(&args.out))?;
         Ok(Self { run_dir, journal: Journal::default(), is_repeated: args.seed.is_some() })
     }
 }

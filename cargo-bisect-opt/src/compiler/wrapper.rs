@@ -8,6 +8,7 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     io::{self, BufRead, BufReader, BufWriter, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     process::{ChildStderr, Command, ExitCode, ExitStatus},
 };
@@ -45,17 +46,35 @@ pub(crate) fn main() -> Option<ExitCode> {
     let mut words = env::args_os().skip(1);
     let rustc = words.next()?;
     let arguments: Vec<_> = words.collect();
-    let result = serde_json::from_str(&config)
-        .map_err(io::Error::from)
-        .and_then(|config: WrapperConfig| compile(&config, &rustc, &arguments));
-    Some(match result {
-        Ok(code) => code,
-        Err(error) => {
-            // Without standard error, the status is all that can be reported.
-            let _ = writeln!(io::stderr(), "error: cargo bisect-opt, as a wrapper of {}: {error}", rustc.display());
-            ExitCode::FAILURE
-        }
-    })
+    let compiled = attempt(|| {
+        let config: WrapperConfig = serde_json::from_str(&config)?;
+        compile(&config, &rustc, &arguments)
+    });
+    Some(compiled.unwrap_or_else(|why| {
+        // Without standard error, the status is all that can be reported.
+        let _ = writeln!(io::stderr(), "{FAILURE}of {}: {why}", rustc.display());
+        ExitCode::FAILURE
+    }))
+}
+
+/// The beginning of the line that says why the wrapper itself has failed, and not the compiler.
+const FAILURE: &str = "error: cargo bisect-opt, as a wrapper ";
+
+/// Returns the reason why the wrapper itself has failed, if the messages of a build have one. Then the build shows nothing
+/// about the crate.
+pub(crate) fn own_failure(messages: &[u8]) -> Option<String> {
+    let mut lines = messages.split(|&byte| byte == b'\n');
+    let line = lines.find(|line| line.starts_with(FAILURE.as_bytes()))?;
+    let text = String::from_utf8_lossy(line);
+    Some(text.trim_start_matches("error: ").trim_end().to_owned())
+}
+
+/// Does the work. A panic is a reason to fail, too: cargo must not show its status as that of the compiler.
+fn attempt(work: impl FnOnce() -> io::Result<ExitCode>) -> Result<ExitCode, String> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("it has a defect, which says nothing about the crate: please report the panic above".to_owned()),
+    }
 }
 
 fn exit_code(status: ExitStatus) -> ExitCode {
@@ -221,6 +240,21 @@ fn track(dep_info: &Path, variable: &str, value: Option<&str>) -> io::Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_of_the_wrapper_is_none_of_the_compiler() {
+        let defect = attempt(|| panic!("a test of panics")).unwrap_err();
+        assert!(defect.contains("it has a defect, which says nothing about the crate"), "{defect}");
+        let refused = attempt(|| Err(io::Error::from_raw_os_error(28))).unwrap_err();
+        assert!(attempt(|| Ok(ExitCode::SUCCESS)).is_ok());
+        for why in [defect, refused] {
+            let messages =
+                format!("   Compiling a v0.1.0\n{FAILURE}of /bin/rustc: {why}\nerror: could not compile `a`\n");
+            let expected = format!("cargo bisect-opt, as a wrapper of /bin/rustc: {why}");
+            assert_eq!(own_failure(messages.as_bytes()), Some(expected));
+        }
+        assert_eq!(own_failure(b"error: could not compile `a` (lib) due to 1 previous error\n"), None);
+    }
 
     #[test]
     fn dependencies_are_added_after_those_of_rustc() {

@@ -116,7 +116,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
         journal: Rc::new(journal),
         out_dir,
         listeners: Listeners::new([
-            Listener::new("the run directory", Record::new(&run_dir, provenance)),
+            Listener::new("the run directory", Record::new(&run_dir, provenance)).lasting(),
             trace,
             Listener::new("the answer alone", results_alone).with_certain_culprits(),
             Listener::new("the answer", results).with_certain_culprits(),

@@ -11,6 +11,8 @@ pub(crate) struct Listener<'a> {
     sink: Box<dyn Sink + 'a>,
     /// The substitute if the sink fails.
     instead: Option<Box<dyn Sink + 'a>>,
+    /// True if the sink gets later events even if it fails.
+    is_lasting: bool,
     /// The culprits that the present search may still withdraw; `None` if the sink gets them at once.
     uncertain: Option<Vec<Found>>,
 }
@@ -18,7 +20,13 @@ pub(crate) struct Listener<'a> {
 impl<'a> Listener<'a> {
     /// Creates a listener without a substitute.
     pub(crate) fn new(writes: &'static str, sink: impl Sink + 'a) -> Self {
-        Self { writes, sink: Box::new(sink), instead: None, uncertain: None }
+        Self { writes, sink: Box::new(sink), instead: None, is_lasting: false, uncertain: None }
+    }
+
+    /// Keeps the sink if it fails. It tries again, and returns an error only where the user is to know.
+    #[must_use]
+    pub(crate) fn lasting(self) -> Self {
+        Self { is_lasting: true, ..self }
     }
 
     /// Adds a substitute, which gets the event that the sink failed on and all later ones.
@@ -63,6 +71,9 @@ impl<'a> Listener<'a> {
     /// Passes an event on to the sink or, if it fails, to the substitute.
     fn pass_on(&mut self, event: &Event<'_>) -> (bool, Option<io::Error>) {
         let Err(error) = self.sink.event(event) else { return (true, None) };
+        if self.is_lasting {
+            return (true, Some(error));
+        }
         // The reader closed the pipe on purpose.
         let instead = self.instead.take().filter(|_| error.kind() != io::ErrorKind::BrokenPipe);
         let Some(instead) = instead else { return (false, Some(error)) };

@@ -10,11 +10,14 @@ use super::{
     run_dir::{RunDir, RunDirError},
 };
 
-/// A listener that keeps the search in its run directory.
+/// A listener that keeps the search in its run directory. If a file cannot be written, it tries again with the end of the
+/// search: the answer is worth more than all that was lost before.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
     run_dir: &'a RunDir,
     recording: Recording,
+    /// True once a file could not be written.
+    has_failed: bool,
 }
 
 /// Reads the answer of the search in a run directory; `None` if there is none yet.
@@ -39,18 +42,37 @@ pub(crate) fn read_all(run_dir: &Path) -> Result<Option<RecordedRun>, RunDirErro
 impl<'a> Record<'a> {
     /// Creates the record of a command in `run_dir`.
     pub(crate) fn new(run_dir: &'a RunDir, provenance: Provenance) -> Self {
-        Self { run_dir, recording: Recording::new(provenance) }
+        Self { run_dir, recording: Recording::new(provenance), has_failed: false }
+    }
+
+    fn write(&self, event: &Event<'_>, is_renewed: bool) -> io::Result<()> {
+        if let Event::Trial(_) = event {
+            self.run_dir.append_trial(&Line::new(event))?;
+        }
+        if is_renewed {
+            self.run_dir.write_result(&Line::new(&self.recording.run().result))?;
+        }
+        Ok(())
     }
 }
 
 impl Sink for Record<'_> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        if let Event::Trial(_) = event {
-            self.run_dir.append_trial(&Line::new(event))?;
+        let is_renewed = self.recording.learn(event);
+        let is_end = matches!(event, Event::End(_));
+        if self.has_failed && !is_end {
+            return Ok(());
         }
-        if self.recording.learn(event) {
-            self.run_dir.write_result(&Line::new(&self.recording.run().result))?;
+        if self.has_failed {
+            // What is there is the state of an earlier moment, and would pass for a search that was killed then. It also
+            // takes space.
+            self.run_dir.remove_result();
         }
-        Ok(())
+        self.write(event, is_renewed).inspect_err(|_| {
+            self.has_failed = true;
+            if is_end {
+                self.run_dir.remove_result();
+            }
+        })
     }
 }

@@ -177,8 +177,8 @@ impl RunDir {
         write_whole(&self.path, MARK, &mark_text()?)?;
         let trials = make_content(&self.path)?;
         *self.open.borrow_mut() = OpenFiles { trials, lock };
-        let lost = "was made again: the logs, reports and trials of earlier runs are lost";
-        let note = format!("`{}` was deleted while the search runs, and {lost}", self.path.display());
+        let lost = "it is made again, and the answer is not affected, but the logs, reports and trials of earlier runs are lost";
+        let note = format!("`{}` was deleted while the search runs: {lost}", self.path.display());
         *self.note.borrow_mut() = Some(note);
         Ok(())
     }
@@ -319,6 +319,12 @@ impl RunDir {
         let mut text = serde_json::to_string_pretty(result)?;
         text.push('\n');
         write_whole(&self.path, RESULT, escaped_in_json(&text).as_bytes())
+    }
+
+    /// Removes the result, if there is one.
+    pub(crate) fn remove_result(&self) {
+        // Where this fails, too, the result stays, and is the best that there is.
+        let _ = fs_err::remove_file(self.path.join(RESULT));
     }
 }
 

@@ -228,7 +228,7 @@ fn a_directory_that_is_deleted_during_the_search_is_made_again() {
         run_dir.append_trial(&2).unwrap();
         let note = run_dir.take_note().unwrap();
         assert!(
-            note.contains("out` was deleted while the search runs, and was made again: the logs, reports"),
+            note.contains("out` was deleted while the search runs: it is made again, and the answer is not affected"),
             "{note}"
         );
         let error = RunDir::create(&path).unwrap_err();

@@ -63,10 +63,19 @@ impl MachineFault {
     /// Returns what the user can do about it.
     pub(crate) fn advice(self) -> &'static str {
         match self {
-            Self::Busy => "close other programs, or raise the limit of processes (`ulimit -u`)",
-            Self::Files => "close other programs, or raise the limit of open files (`ulimit -n`)",
-            Self::Memory => "close other programs, or raise the limit of memory (`ulimit -v`)",
-            Self::Space => "free space on that disk",
+            Self::Busy => {
+                "make fewer runs at once (`-j`), close other programs, or raise the limit of processes (`ulimit -u`)"
+            }
+            Self::Files => {
+                "make fewer runs at once (`-j`), close other programs, or raise the limit of open files (`ulimit -n`)"
+            }
+            Self::Memory => {
+                "make fewer runs at once (`-j`), close other programs, or raise the limit of memory (`ulimit -v`)"
+            }
+            Self::Space => {
+                "free space on that disk, or use another one: the variable TMPDIR names the directory for temporary files, and \
+                 `--out` that for logs and the answer"
+            }
             Self::Device => "check the disk, and what the kernel says about it (`dmesg`)",
         }
     }
@@ -86,10 +95,10 @@ fn code(error: &io::Error) -> Option<i32> {
 ///
 /// # Errors
 /// If the last attempt fails.
-pub(crate) fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub(crate) fn patiently<T, E: Error + 'static>(mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     for pause in PAUSES {
         match attempt() {
-            Err(error) if MachineFault::of(&error).is_some() => thread::sleep(pause),
+            Err(error) if MachineFault::behind(&error).is_some() => thread::sleep(pause),
             result => return result,
         }
     }
@@ -145,10 +154,16 @@ mod tests {
     #[test]
     fn each_fault_has_its_advice() {
         for (fault, advice) in [
-            (MachineFault::Busy, "or raise the limit of processes (`ulimit -u`)"),
+            (
+                MachineFault::Busy,
+                "make fewer runs at once (`-j`), close other programs, or raise the limit of processes",
+            ),
             (MachineFault::Files, "or raise the limit of open files (`ulimit -n`)"),
             (MachineFault::Memory, "or raise the limit of memory (`ulimit -v`)"),
-            (MachineFault::Space, "free space on that disk"),
+            (
+                MachineFault::Space,
+                "use another one: the variable TMPDIR names the directory for temporary files, and `--out`",
+            ),
             (MachineFault::Device, "check the disk, and what the kernel says about it"),
         ] {
             assert!(fault.advice().contains(advice), "{fault:?}");

@@ -145,8 +145,9 @@ fn of_processor(flags: &[String], places: &[String]) -> String {
     let differ = format!("the builds differ in {}", flags.join(" "));
     if places.is_empty() {
         return format!(
-            "{differ}, and no code that was seen names `target_feature`: the instructions that the compiler chooses \
-             differ, such as fused multiply-add (FMA), and the width of vectors"
+            "{differ}. No source of the culprit and its dependencies names `target_feature`, so they compile the same code, to \
+             other instructions: fused multiply-add (FMA) rounds once, not twice, and vectors of another width add in \
+             another order. Compare floating-point results with a tolerance"
         );
     }
     format!(
@@ -253,10 +254,31 @@ mod tests {
             "",
             &["-Ctarget-cpu=x86-64-v3"],
             &expect![[r"
-            the builds differ in -Ctarget-cpu=x86-64-v3, and no code that was seen names `target_feature`: the instructions that the compiler chooses differ, such as fused multiply-add (FMA), and the width of vectors
+            the builds differ in -Ctarget-cpu=x86-64-v3. No source of the culprit and its dependencies names `target_feature`, so they compile the same code, to other instructions: fused multiply-add (FMA) rounds once, not twice, and vectors of another width add in another order. Compare floating-point results with a tolerance
             there is no unsafe code in menu, nor in a dependency: what depends on how it is compiled is then floating point, the order or address of things, a race, or the compiler's mistake
             if it is none of the others, report it with the command after `fails:`: https://github.com/rust-lang/rust/issues/new
         "]],
         );
+    }
+
+    #[test]
+    fn miri_does_what_the_user_did() {
+        let contributors = Contributors::default();
+        for (subcommand, tests, expected) in [
+            (Subcommand::Run, &[][..], "cargo +nightly miri run"),
+            (Subcommand::Test, &["a::b".to_owned()][..], "cargo +nightly miri test -- --exact a::b"),
+            (Subcommand::Nextest, &["a".to_owned(), "b".to_owned()][..], "cargo +nightly miri nextest run"),
+        ] {
+            let known = Known {
+                contributors: &contributors,
+                files: Vec::new(),
+                tests,
+                triple: "t",
+                contrast: &Contrast::default(),
+                root: Path::new("/"),
+                subcommand,
+            };
+            assert_eq!(known.miri(), expected);
+        }
     }
 }

@@ -36,7 +36,7 @@ enum KeyKind {
 
 /// A cause that the message of a failure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Finding {
+enum ShownCause {
     /// A check of the compiler or of the standard library found undefined behaviour.
     UndefinedBehaviour,
     /// An arithmetic operation overflowed.
@@ -47,7 +47,7 @@ enum Finding {
     Panic,
 }
 
-impl Finding {
+impl ShownCause {
     /// Returns the cause that a message shows, as the compiler, the standard library or the program words it.
     fn of(message: &str) -> Self {
         let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| message.starts_with(beginning));
@@ -137,11 +137,11 @@ impl<'a> Decisive<'a> {
     }
 
     /// Returns the causes that messages show, each with the location and the message.
-    fn findings(&self) -> impl Iterator<Item = (Finding, Option<&str>, &str)> {
+    fn findings(&self) -> impl Iterator<Item = (ShownCause, Option<&str>, &str)> {
         let finding = |failed: &'a Failed| {
             let message = failed.message.as_deref().unwrap_or_default();
             let is_known = failed.message.is_some() || failed.place.is_some();
-            is_known.then(|| (Finding::of(message), failed.place.as_deref(), message))
+            is_known.then(|| (ShownCause::of(message), failed.place.as_deref(), message))
         };
         self.failures.iter().filter_map(finding)
     }
@@ -153,7 +153,7 @@ impl<'a> Decisive<'a> {
         for (finding, place, message) in self.findings() {
             let at = place.map(|place| format!(" at {place}")).unwrap_or_default();
             match finding {
-                Finding::UndefinedBehaviour => {
+                ShownCause::UndefinedBehaviour => {
                     advice.push(format!(
                         "a check of unsafe code failed{at}: {message}. This is undefined behaviour, which is not checked without \
                          debug-assertions: the code is wrong in release, too"
@@ -204,7 +204,7 @@ impl<'a> Decisive<'a> {
     /// Returns the advice if the target passes only if the packages are optimized.
     fn of_level(&self) -> Vec<String> {
         let names = self.names();
-        if self.findings().any(|(finding, ..)| finding == Finding::StackOverflow) {
+        if self.findings().any(|(finding, ..)| finding == ShownCause::StackOverflow) {
             return vec![format!(
                 "the stack of a thread is too small for the frames of {names} without optimization: bound the depth of a \
                  recursion or make it a loop, move large values to the heap, or give the thread more stack (of tests: \
@@ -247,7 +247,7 @@ impl<'a> Decisive<'a> {
                 advice
             }
             (KeyKind::Overflow, false) => {
-                let overflows = self.findings().filter(|(finding, ..)| *finding == Finding::ArithmeticOverflow);
+                let overflows = self.findings().filter(|(finding, ..)| *finding == ShownCause::ArithmeticOverflow);
                 let found: Vec<_> = overflows
                     .map(|(_, place, message)| {
                         format!(
@@ -338,32 +338,32 @@ mod tests {
             assertions,
             (UNSAFE, ""),
             &[],
-            &expect![[r#"
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             there is unsafe code in pages. The compiler's own checks end the program at some undefined behaviour: a null or misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code is wrong in release, too
             the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
-        "#]],
+        "]],
         );
         expect_advice(
             assertions,
             (ASSERTION, UNSAFE),
             &[],
-            &expect![[r#"
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             there is unsafe code in block. The compiler's own checks end the program at some undefined behaviour: a null or misaligned pointer, or a violated precondition of an unsafe function. Where such a check fails, the code is wrong in release, too
             look in `pages` for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
             the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
-        "#]],
+        "]],
         );
         expect_advice(
             assertions,
             (ASSERTION, ""),
             &[],
-            &expect![[r#"
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             look in `pages` for a `debug_assert!` that does not hold, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
             the message of the panic says which check failed, and its backtrace where: set `RUST_BACKTRACE=1`, and run the command after `fails:` with `--nocapture` at its end
-        "#]],
+        "]],
         );
     }
 
@@ -375,11 +375,11 @@ mod tests {
             (CHECKS[0], false),
             (UNSAFE, ASSERTION),
             &failures,
-            &expect![[r#"
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             a check of unsafe code failed at pages/src/lib.rs:1:14: misaligned pointer dereference: address must be a multiple of 0x4 but is 0x3. This is undefined behaviour, which is not checked without debug-assertions: the code is wrong in release, too
             Miri shows where it comes from: cargo +nightly miri test -- --exact it_reads
-        "#]],
+        "]],
         );
     }
 
@@ -389,19 +389,19 @@ mod tests {
             (CHECKS[0], false),
             (ASSERTION, UNSAFE),
             &failed("pages/src/lib.rs:1:15", "0 > 0"),
-            &expect![[r#"
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             the `debug_assert!` at pages/src/lib.rs:1:15 does not hold: mend what it checks or, if it is wrong, the assertion
-        "#]],
+        "]],
         );
         expect_advice(
             (CHECKS[0], false),
             (ASSERTION, UNSAFE),
             &failed("app/src/lib.rs:9:9", "no"),
-            &expect![[r#"
+            &expect![[r"
             `debug-assertions` off in crate `pages`: with them, `debug_assert!` is evaluated, `cfg(debug_assertions)` is true, and the compiler adds its own checks of unsafe code
             what panics at app/src/lib.rs:9:9 may depend on code under `cfg(debug_assertions)` in `pages`: pages/src/lib.rs:1
-        "#]],
+        "]],
         );
     }
 
@@ -411,11 +411,11 @@ mod tests {
             (CHECKS[0], true),
             (ASSERTION, UNSAFE),
             &failed("app/src/lib.rs:9:9", "no"),
-            &expect![[r#"
+            &expect![[r"
             `debug-assertions` on in crate `pages`: without them, `debug_assert!` evaluates nothing and `cfg(debug_assertions)` is false
             look in `pages` for a `debug_assert!` with a side effect, and for code under `cfg(debug_assertions)`: pages/src/lib.rs:1
             move the side effect out of the assertion: `let is_new = set.insert(x); debug_assert!(is_new);`; use `assert!` for what must hold in release, too
-        "#]],
+        "]],
         );
     }
 
@@ -426,19 +426,19 @@ mod tests {
             (CHECKS[1], false),
             ("", ""),
             &failures,
-            &expect![[r#"
+            &expect![[r"
             `overflow-checks` off in crate `pages`: with them, an arithmetic overflow panics; without them, it wraps
             attempt to add with overflow at pages/src/lib.rs:3:5: if this arithmetic is meant to wrap, use `wrapping_add` and the like; if not, the result is wrong in release, too
-        "#]],
+        "]],
         );
         expect_advice(
             (CHECKS[1], false),
             ("", ""),
             &[],
-            &expect![[r#"
+            &expect![[r"
             `overflow-checks` off in crate `pages`: with them, an arithmetic overflow panics; without them, it wraps
             the message of the panic names the line, in `pages` or in inlined and generic code that is compiled there: if its arithmetic is meant to wrap, use `wrapping_add` and the like; if not, it is wrong in release, too
-        "#]],
+        "]],
         );
     }
 
@@ -449,37 +449,37 @@ mod tests {
             (OPT_LEVEL, true),
             ("", ""),
             &failures,
-            &expect![[r#"
+            &expect![[r"
             `opt-level=3` in crate `pages`: without optimization, its stack frames are larger and it takes more time
             the stack of a thread is too small for the frames of `pages` without optimization: bound the depth of a recursion or make it a loop, move large values to the heap, or give the thread more stack (of tests: RUST_MIN_STACK, in bytes)
-        "#]],
+        "]],
         );
         expect_advice(
             (OPT_LEVEL, true),
             ("", ""),
             &[],
-            &expect![[r#"
+            &expect![[r"
             `opt-level=3` in crate `pages`: without optimization, its stack frames are larger and it takes more time
             what may depend on optimization in `pages`: time (a timeout, a race), the size of stack frames, floating point, and undefined behaviour
-        "#]],
+        "]],
         );
     }
 
     #[test]
     fn causes_are_known_by_messages() {
         for (message, expected) in [
-            ("misaligned pointer dereference: address must be a multiple of 0x4", Finding::UndefinedBehaviour),
-            ("null pointer dereference occurred", Finding::UndefinedBehaviour),
-            ("unsafe precondition(s) violated: slice::from_raw_parts requires the", Finding::UndefinedBehaviour),
-            ("trying to construct an enum from an invalid value 0x7", Finding::UndefinedBehaviour),
-            ("attempt to add with overflow", Finding::ArithmeticOverflow),
-            ("attempt to shift left with overflow", Finding::ArithmeticOverflow),
-            ("attempt to calculate the remainder with overflow", Finding::ArithmeticOverflow),
-            ("attempt to divide by zero", Finding::Panic),
-            ("thread 'deep' has overflowed its stack", Finding::StackOverflow),
-            ("index out of bounds: the len is 2 but the index is 3", Finding::Panic),
+            ("misaligned pointer dereference: address must be a multiple of 0x4", ShownCause::UndefinedBehaviour),
+            ("null pointer dereference occurred", ShownCause::UndefinedBehaviour),
+            ("unsafe precondition(s) violated: slice::from_raw_parts requires the", ShownCause::UndefinedBehaviour),
+            ("trying to construct an enum from an invalid value 0x7", ShownCause::UndefinedBehaviour),
+            ("attempt to add with overflow", ShownCause::ArithmeticOverflow),
+            ("attempt to shift left with overflow", ShownCause::ArithmeticOverflow),
+            ("attempt to calculate the remainder with overflow", ShownCause::ArithmeticOverflow),
+            ("attempt to divide by zero", ShownCause::Panic),
+            ("thread 'deep' has overflowed its stack", ShownCause::StackOverflow),
+            ("index out of bounds: the len is 2 but the index is 3", ShownCause::Panic),
         ] {
-            assert_eq!(Finding::of(message), expected, "{message}");
+            assert_eq!(ShownCause::of(message), expected, "{message}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The search for crates: without link-time optimization first; and with another good side if the default one does not do.
+//! The search for crates: first without link-time optimization, then with another good side where it is needed.
 
 use std::{io, sync::Arc};
 
@@ -6,7 +6,7 @@ use bisect_core::search::{Outcome, Unusable, Verdict};
 
 use super::{
     Drill,
-    passing_profile::{self, AsItStands, GoodSide, PassingProfile},
+    passing_profile::{self, GoodSide, OwnOutcome, PassingProfile},
 };
 use crate::{
     axes::{compilation::Compilation, crates::Crates},
@@ -28,9 +28,9 @@ pub(super) struct CrateSearch {
 
 /// The search of a target that fails in one profile and passes in another.
 enum BetweenProfiles {
-    Searched(CrateSearch),
+    Searched(Box<CrateSearch>),
     /// It does not fail in the one profile, or fails with all settings of the other one, too: the compilation with these.
-    Nothing(Compilation),
+    Nothing(Arc<Compilation>),
     /// The user wants to stop, or no run is left.
     Stopped,
 }
@@ -43,8 +43,8 @@ impl CrateSearch {
     pub(super) fn run(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Self> {
         if let Some(passing) = &drill.good_profile {
             return match Self::between_profiles(drill, passing, lab)? {
-                BetweenProfiles::Searched(search) => Ok(search),
-                BetweenProfiles::Nothing(whole) => Self::of(drill, &Arc::new(whole), lab),
+                BetweenProfiles::Searched(search) => Ok(*search),
+                BetweenProfiles::Nothing(whole) => Self::of(drill, &whole, lab),
                 // The search stops before its first run.
                 BetweenProfiles::Stopped => Self::of(drill, &drill.compilation, lab),
             };
@@ -59,8 +59,9 @@ impl CrateSearch {
         let failing = search.target.fail_both_ways();
         match &search.searched.verdict {
             Some(Verdict::NoDifference(Outcome::Fail)) => {
-                let side =
-                    PassingProfile { drill, compilation: &search.compilation, name: "dev", keys: &CHECKS, failing };
+                let compilation = &search.compilation;
+                let dev = PassingProfile::new(drill, "dev");
+                let side = PassingProfile { compilation, keys: &CHECKS, failing, ..dev };
                 return match side.find(lab)? {
                     GoodSide::Found(compilation) => Self::of(drill, &compilation, lab),
                     GoodSide::Nothing => Ok(search),
@@ -84,7 +85,7 @@ impl CrateSearch {
         let passing = &drill.compilation.profile;
         let of_dev = drill.in_profile("dev");
         match Self::between_profiles(&of_dev, passing, lab)? {
-            BetweenProfiles::Searched(search) => Ok(search),
+            BetweenProfiles::Searched(search) => Ok(*search),
             // It fails only with the good options.
             BetweenProfiles::Nothing(_) if search.searched.verdict == Some(Verdict::Unusable(Unusable::Reversed)) => {
                 Self::by_optimization(drill, lab)
@@ -100,18 +101,18 @@ impl CrateSearch {
         let mut compilations = without_lto.iter().chain([&drill.compilation]);
         let side = loop {
             let Some(compilation) = compilations.next() else {
-                return Ok(BetweenProfiles::Nothing(PassingProfile::new(drill, passing).whole()));
+                return Ok(BetweenProfiles::Nothing(PassingProfile::new(drill, passing).whole().into()));
             };
             let side = PassingProfile { compilation, ..PassingProfile::new(drill, passing) };
             match side.as_it_stands(lab)? {
-                AsItStands::Fails(failing) => break PassingProfile { failing, ..side },
-                AsItStands::DoesNotFail => {}
-                AsItStands::Stopped => return Ok(BetweenProfiles::Stopped),
+                OwnOutcome::Fails(failing) => break PassingProfile { failing, ..side },
+                OwnOutcome::DoesNotFail => {}
+                OwnOutcome::Stopped => return Ok(BetweenProfiles::Stopped),
             }
         };
         Ok(match side.find(lab)? {
-            GoodSide::Found(compilation) => BetweenProfiles::Searched(Self::of(drill, &compilation, lab)?),
-            GoodSide::Nothing => BetweenProfiles::Nothing(side.whole()),
+            GoodSide::Found(compilation) => BetweenProfiles::Searched(Box::new(Self::of(drill, &compilation, lab)?)),
+            GoodSide::Nothing => BetweenProfiles::Nothing(side.whole().into()),
             GoodSide::Stopped => BetweenProfiles::Stopped,
         })
     }
@@ -135,7 +136,7 @@ impl CrateSearch {
     /// Returns the compilation without link-time optimization, if the profile has it, and says so.
     fn without_lto(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Option<Arc<Compilation>>> {
         let project = &drill.project;
-        if !project.profiles().has_lto(&project.profile(), passing_profile::variable) {
+        if !project.profiles().has_lto(&project.profile().name, passing_profile::variable) {
             return Ok(None);
         }
         lab.emit(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;

@@ -13,7 +13,7 @@ use bisect_core::{
 };
 
 use super::{
-    Drill, advice::Known, checks::Decisive, contributors::Contributors, left_out::LeftOut,
+    Drill, advice::Known, checks::Decisive, contributors::Contributors, left_out::LeftOut, whole_crates,
     without_passes::WithoutPasses,
 };
 use crate::{
@@ -78,7 +78,7 @@ impl<'a> Inquiry<'a> {
         if let Some(driver) = driver {
             self.functions(lab, driver)?;
         }
-        if self.compilation.is_decided_by_crates() {
+        if whole_crates::decide(self.compilation) {
             self.checks = self.decisive_checks(lab)?;
         } else if self.drill.depth == Depth::Passes {
             for package in self.culprits.clone() {
@@ -274,7 +274,7 @@ impl<'a> Inquiry<'a> {
         let mut advice: Vec<_> = checks.iter().flat_map(|check| check.advice(&known)).collect();
         let after_crates = self.culprits.len().min(self.facts.len());
         self.facts.splice(after_crates..after_crates, facts);
-        if !self.compilation.is_decided_by_crates() {
+        if !whole_crates::decide(self.compilation) {
             advice.extend(known.advice());
         }
         Answer { set, facts: self.facts, advice }

@@ -1,4 +1,4 @@
-//! The good side of a target that fails in one profile and passes in another: the smallest set of settings that decides.
+//! The good side of a target that fails in one profile and passes in another: the smallest set that decides.
 //!
 //! A `debug_assert!` with a side effect, code under `cfg(debug_assertions)` and an overflow that only checks catch make
 //! a target pass in the dev profile, and fail in release at every level of optimization. A `debug_assert!` that does not
@@ -23,7 +23,7 @@ use crate::{
     cargo::{
         BuildOverrides,
         graph::Package,
-        profiles::{CHECKS, KEYS},
+        profiles::{CHECKS, KEYS, Profiles},
     },
     lab::Lab,
     output::events::Event,
@@ -42,6 +42,8 @@ pub(super) struct PassingProfile<'a> {
     pub(super) name: &'a str,
     /// The settings that are tried.
     pub(super) keys: &'a [&'static str],
+    /// The user's profiles.
+    pub(super) profiles: Profiles,
     /// The tests that fail without them; empty if they are not known.
     pub(super) failing: BTreeSet<String>,
 }
@@ -58,7 +60,7 @@ pub(super) enum GoodSide {
 }
 
 /// The outcome of the target in a profile as it is.
-pub(super) enum AsItStands {
+pub(super) enum OwnOutcome {
     /// It fails: these tests, if they are known.
     Fails(BTreeSet<String>),
     /// It passes, or the run has no result.
@@ -69,7 +71,7 @@ pub(super) enum AsItStands {
 
 /// The result of an experiment.
 enum Experiment {
-    Run(RunResult),
+    Run(Box<RunResult>),
     NoResult,
     /// The user wants to stop, or no run is left.
     Stopped,
@@ -89,7 +91,8 @@ enum Tried {
 impl<'a> PassingProfile<'a> {
     /// Returns the search for a good side among all settings of a profile.
     pub(super) fn new(drill: &'a Drill, name: &'a str) -> Self {
-        Self { drill, compilation: &drill.compilation, name, keys: &KEYS, failing: BTreeSet::new() }
+        let profiles = drill.project.profiles();
+        Self { drill, compilation: &drill.compilation, name, keys: &KEYS, profiles, failing: BTreeSet::new() }
     }
 
     /// Searches for a good side.
@@ -100,12 +103,15 @@ impl<'a> PassingProfile<'a> {
         let Self { compilation: Compilation { contrast, profile, .. }, name, .. } = *self;
         let usual = &contrast.good;
         let tried = self.differing();
+        let with_usual = if *usual == Settings::default() {
+            "without the flags of --bad".to_owned()
+        } else {
+            format!("with {usual}")
+        };
         let also = if self.is_whole() {
             format!("the target fails in the {profile} profile")
-        } else if *usual == Settings::default() {
-            "the target also fails without the flags of --bad in every crate".to_owned()
         } else {
-            format!("the target also fails with {usual} in every crate")
+            format!("the target also fails {with_usual} in every crate")
         };
         let advice = format!(
             "check that it passes {}. If it does, another setting of the {name} profile decides, which is not searched \
@@ -156,16 +162,16 @@ impl<'a> PassingProfile<'a> {
     ///
     /// # Errors
     /// If an event cannot be emitted.
-    pub(super) fn as_it_stands(&self, lab: &mut Lab<'_>) -> io::Result<AsItStands> {
+    pub(super) fn as_it_stands(&self, lab: &mut Lab<'_>) -> io::Result<OwnOutcome> {
         let Compilation { packages, profile, .. } = self.compilation;
         let all = packages.iter().map(|package| package.change).collect();
         let build = self.compilation.with(&all, &BTreeMap::new());
         Ok(match self.experiment(lab, build, format!("in the {profile} profile"))? {
             Experiment::Run(run) if run.outcome == Outcome::Fail => {
-                AsItStands::Fails(known_tests(&run).unwrap_or_default())
+                OwnOutcome::Fails(known_tests(&run).unwrap_or_default())
             }
-            Experiment::Run(_) | Experiment::NoResult => AsItStands::DoesNotFail,
-            Experiment::Stopped => AsItStands::Stopped,
+            Experiment::Run(_) | Experiment::NoResult => OwnOutcome::DoesNotFail,
+            Experiment::Stopped => OwnOutcome::Stopped,
         })
     }
 
@@ -205,7 +211,8 @@ impl<'a> PassingProfile<'a> {
     /// Returns the value of a key in a package, by the profile whose settings are tried.
     fn value(&self, package: &Package, key: &str) -> String {
         let default = self.drill.project.subcommand.default_profile();
-        self.compilation.value_in(if self.name == "dev" { default } else { self.name }, package, key)
+        let profile = if self.name == "dev" { default } else { self.name };
+        self.profiles.key_of(profile, key, (package.spec.as_str(), package.is_own), variable)
     }
 
     /// Returns the compilation with these good options, in which packages have the values of the profile.
@@ -243,7 +250,7 @@ impl<'a> PassingProfile<'a> {
         let fixed = Box::new(Fixed { build, subject });
         let mut target = ProjectTarget::new(settings.clone(), project.clone(), fixed, None);
         Ok(match lab.try_once(&mut target)? {
-            Ok(run) => Experiment::Run(run),
+            Ok(run) => Experiment::Run(Box::new(run)),
             Err(_) if lab.interrupt.requested() => Experiment::Stopped,
             Err(_) => Experiment::NoResult,
         })

@@ -21,7 +21,9 @@ pub(super) struct InputPaths {
 /// A path with characters that a shell acts upon, for a placeholder in a longer word.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{word} stands in a longer word, and shells act upon characters of the path `{}` that would replace it: choose a directory with `--out` whose path has only letters, digits and the characters _./+:@%- after those of the working directory, or make {word} a word of its own",
+    "{word} is a part of a longer word of the command, and is replaced by a path below `{}`, which a shell would split or expand \
+     (blanks, `$`, quotes); name another directory with `--out`, of which the part below the working directory has only \
+     letters, digits and _./+:@%-, or make {word} an argument of its own: sh -c '… \"$1\"' sh {word}",
     directory.display()
 )]
 pub(crate) struct UnsafePath {
@@ -72,7 +74,8 @@ impl InputPaths {
     pub(super) fn note(&self, word: &str) -> Option<String> {
         self.written.is_relative().then(|| {
             format!(
-                "{word} is a path relative to the working directory, since shells act upon characters of the whole path: the command must not use it in another directory"
+                "{word} is replaced by a relative path, because a shell would split or expand the absolute one: the command must \
+                 use it before it goes to another directory"
             )
         })
     }

@@ -32,7 +32,7 @@ use crate::{
         events::{Patches, StopGap},
         terms::Terms,
     },
-    process::launcher::Launcher,
+    process::{launcher::Launcher, shell},
     report::{content::Report, scan::Reports},
     run::{
         cause::Cause,
@@ -303,9 +303,14 @@ impl Target for CommandTarget {
         let files = Files { directory, stem, report_file: None };
         match self.runner.axis.reproduction(&choice, &files) {
             Ok(application) => self.runner.line_with(&application, random, reader),
-            Err(error) => format!("# {error}"),
+            Err(error) => refusal(&error),
         }
     }
+}
+
+/// Returns a line to paste instead of one whose files cannot be written: it says why, and fails.
+fn refusal(error: &RunError) -> String {
+    format!("(echo {} >&2; false)", shell::quote(format!("there is no command to paste: {error}")))
 }
 
 #[cfg(all(test, unix))]
