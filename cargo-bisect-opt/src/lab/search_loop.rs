@@ -1,6 +1,6 @@
 //! The loop of one search, from its first run to its end.
 
-use std::io;
+use std::{io, time::Duration};
 
 use bisect_core::search::{Observation, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
 
@@ -9,7 +9,7 @@ use super::{
     session::Session,
     target::{Judgement, Target},
     text_runs,
-    workers::{self, Next},
+    workers::{self, Next, Wait},
 };
 use crate::{
     output::{
@@ -37,7 +37,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let beliefs = |test| noisy_notes::estimate_of(self, test);
                 let (is_build, terms) = (self.target.is_build(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
-                let about = TargetFacts { order: self.target.order(), log: &log, line: &line, is_build, terms };
+                let (order, limit) = (self.target.order(), self.lab.limit());
+                let about = TargetFacts { order, log: &log, line: &line, limit, is_build, terms };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
@@ -66,6 +67,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             // The request may have come before the workers listened.
             if self.lab.interrupt.requested() {
                 return Ok(Err(RunError::Interrupted));
+            }
+            if self.lab.time_left() == Some(Duration::ZERO) {
+                self.end_for_time();
             }
             self.end_obsolete();
             text_runs::want_texts(self);
@@ -98,7 +102,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// Waits for a run to end, and takes runs that end at the same time with it: the next step is better decided when
     /// all their answers are known.
     fn take_results(&mut self) -> Result<(), RunError> {
-        let mut next = self.workers.next(None);
+        let mut next = self.workers.next(Wait::Until(self.lab.time_left()));
         while let Some(came) = next.take() {
             match came {
                 Next::Cancelled => {}
@@ -115,9 +119,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                             workers::delete_reports(&spec);
                         }
                     }
-                    if coalesce_window.is_some() {
-                        next = self.workers.next(coalesce_window);
-                    }
+                    next = coalesce_window.and_then(|window| self.workers.next(Wait::Joined(window)));
                 }
             }
         }

@@ -9,7 +9,7 @@ use bisect_core::{
 };
 
 use super::{conclusion_kind::ConclusionKind, exit_status::Exit, noise::NoiseEstimate, terms::Terms};
-use crate::run::spec::Choice;
+use crate::run::{limit::Limit, spec::Choice};
 use crate::units::plural;
 
 /// Facts about the target that its search does not know.
@@ -21,6 +21,8 @@ pub(crate) struct TargetFacts<'a> {
     pub(crate) log: &'a dyn Fn(TrialId) -> String,
     /// Returns a line of a trial's output that reports a change.
     pub(crate) line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
+    /// The limit at which runs stop.
+    pub(crate) limit: Limit,
     /// See [`Target::is_build`](crate::lab::target::Target::is_build).
     pub(crate) is_build: bool,
     /// See [`Target::terms`](crate::lab::target::Target::terms).
@@ -67,7 +69,7 @@ fn exit_and_words(
     let culprits = ConclusionKind::culprits_left(search).len();
     match tests {
         Some(tests) if *verdict == Verdict::Incomplete(Incomplete::MaxRuns) => {
-            let (exit, words) = incomplete(Incomplete::MaxRuns, culprits);
+            let (exit, words) = incomplete(Incomplete::MaxRuns, culprits, about.limit);
             (exit, words + &so_far(search, estimate, tests))
         }
         Some(tests) => of_tests(search, estimate, tests, about),
@@ -120,8 +122,10 @@ fn under_noise(
             (
                 Exit::Limit,
                 format!(
-                    "stopped at --max-runs with {culprits} found: allow more runs for the rest of the search. \
-                     So far {rates}; likeliest next: {likeliest}"
+                    "stopped at {} with {culprits} found: allow {} for the rest of the search. So far {rates}; likeliest next: \
+                     {likeliest}",
+                    about.limit,
+                    about.limit.more(),
                 ),
             )
         }
@@ -216,7 +220,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
                 format!("found {culprits}, a range: its earlier {change}s could not be tested, because runs {why}"),
             )
         }
-        Verdict::Incomplete(why) => incomplete(*why, found),
+        Verdict::Incomplete(why) => incomplete(*why, found, about.limit),
         Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),
         Verdict::Inconsistent(how) => {
@@ -226,7 +230,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
     }
 }
 
-fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
+fn incomplete(why: Incomplete, found: usize, limit: Limit) -> (Exit, String) {
     let culprits = plural(found, "culprit");
     match why {
         Incomplete::MaxSets => (Exit::Limit, format!("found {culprits}, as many as --max allows; there may be more")),
@@ -238,7 +242,7 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
         }
         Incomplete::MaxRuns => (
             Exit::Limit,
-            format!("stopped at --max-runs with {culprits} found: allow more runs for the rest of the search"),
+            format!("stopped at {limit} with {culprits} found: allow {} for the rest of the search", limit.more()),
         ),
         Incomplete::Unresolved(reason) => {
             let words = format!("found {culprits}; the rest is unresolved, because runs {}", unresolved(reason));

@@ -12,6 +12,7 @@ use crate::{
     axes::{compilation::Compilation, crates::Crates},
     lab::{Lab, Searched},
     output::{events::Event, exit_status::Exit},
+    run::limit::Limit,
     targets::project::ProjectTarget,
 };
 
@@ -41,7 +42,7 @@ impl CrateSearch {
             return match side.find(lab)? {
                 GoodSide::Found(compilation) => Self::of(drill, &compilation, lab),
                 GoodSide::Nothing => Ok(search),
-                GoodSide::Stopped => Ok(search.stopped(lab.interrupt.requested())),
+                GoodSide::Stopped => Ok(search.stopped(lab.interrupt.requested(), lab.limit())),
             };
         }
         if search.searched.end.status == Exit::Found && !failing.is_empty() {
@@ -77,15 +78,17 @@ impl CrateSearch {
         Ok(Self { compilation: compilation.clone(), target, searched })
     }
 
-    /// Returns the same search, stopped by the user or by the limit of runs.
-    fn stopped(mut self, is_interrupted: bool) -> Self {
+    /// Returns the same search, stopped by the user or at a limit.
+    fn stopped(mut self, is_interrupted: bool, limit: Limit) -> Self {
         let end = &mut self.searched.end;
         if is_interrupted {
             (end.status, end.words) =
                 (Exit::Interrupted, "interrupted; the settings of the dev profile were not all tried".to_owned());
         } else {
-            let words = "stopped at --max-runs, before the settings of the dev profile were all tried: allow more runs";
-            (end.status, end.words) = (Exit::Limit, words.to_owned());
+            let more = limit.more();
+            let words =
+                format!("stopped at {limit}, before the settings of the dev profile were all tried: allow {more}");
+            (end.status, end.words) = (Exit::Limit, words);
         }
         self
     }
