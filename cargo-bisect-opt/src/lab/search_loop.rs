@@ -38,7 +38,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let (is_build, terms) = (self.target.is_build(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
                 let (order, limit) = (self.target.order(), self.lab.limit());
-                let about = TargetFacts { order, log: &log, line: &line, limit, is_build, terms };
+                let passed = self.passed_with_all;
+                let about = TargetFacts { order, log: &log, line: &line, passed, limit, is_build, terms };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
@@ -141,7 +142,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let number = self.lab.totals.runs + self.search.progress().runs();
             let choice = Choice::of(self.target.order(), &trial.selection);
             let tests = self.tests.as_ref().map(|_| trial.tests.clone());
-            let repetition = self.repetition();
+            let repetition = self.repetition_of(&trial);
             let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
             emit::run(self, &spec)?;
             self.workers.start(spec, &self.target.brief());
@@ -220,6 +221,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
             if self.looks_again == Some(trial.question) && failed.is_empty() {
                 failed.push(Vec::new());
+            }
+            if trial.question == Question::AllOn {
+                self.passed_with_all +=
+                    runs.iter().filter(|run| run.outcome == Outcome::Pass).map(|run| run.executions).sum::<usize>();
+                self.duration_with_all = runs.iter().map(|run| run.duration).max().unwrap_or_default();
             }
             if !failed.is_empty() {
                 self.looks_again = Some(trial.question);

@@ -8,7 +8,12 @@ use bisect_core::{
     },
 };
 
-use super::{conclusion_kind::ConclusionKind, exit_status::Exit, noise::NoiseEstimate, terms::Terms};
+use super::{
+    conclusion_kind::ConclusionKind,
+    exit_status::Exit,
+    noise::{self, NoiseEstimate},
+    terms::Terms,
+};
 use crate::run::{limit::Limit, spec::Choice};
 use crate::units::plural;
 
@@ -21,6 +26,8 @@ pub(crate) struct TargetFacts<'a> {
     pub(crate) log: &'a dyn Fn(TrialId) -> String,
     /// Returns a line of a trial's output that reports a change.
     pub(crate) line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
+    /// The number of executions with every change, all of which passed; 0 if others did not.
+    pub(crate) passed: usize,
     /// The limit at which runs stop.
     pub(crate) limit: Limit,
     /// See [`Target::is_build`](crate::lab::target::Target::is_build).
@@ -272,10 +279,12 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
             "is this what fails for you, with the same command, features and profile? (documentation tests are not run)"
         }
     };
-    let in_runs = if search.progress().is_noisy() {
-        format!(", in {}", plural(search.progress().runs(), "run"))
-    } else {
-        String::new()
+    let in_runs = match (about.passed, outcome) {
+        _ if search.progress().is_noisy() => format!(", in {}", plural(search.progress().runs(), "run")),
+        (passed @ 2.., Outcome::Pass) if !about.is_build => {
+            format!(", in {} with every change ({})", plural(passed, "run"), noise::excluded(passed))
+        }
+        _ => String::new(),
     };
     let longer = if search.progress().is_noisy() {
         ""

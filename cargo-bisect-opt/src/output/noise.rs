@@ -11,8 +11,18 @@ use serde::{Deserialize, Serialize};
 use crate::{
     report::content::Report,
     run::repetition::Repetition,
-    units::{percentage, plural, seconds},
+    units::{percent, percentage, plural, seconds},
 };
+
+/// The probability that a rate above the stated bound would have shown no failure.
+const MISSED: f64 = 0.05;
+
+/// Returns the statement about the rates that this number of executions without a failure excludes.
+pub(crate) fn excluded(executions: usize) -> String {
+    let number = f64::from(u32::try_from(executions.max(1)).unwrap_or(u32::MAX));
+    let rate = -(MISSED.ln() / number).exp_m1();
+    format!("a rate above {} is excluded at 95%", percent(rate))
+}
 
 /// The confidence that is asked for by default.
 pub(crate) const CONFIDENCE: f64 = 0.99;
@@ -62,12 +72,12 @@ impl FailureRate {
     /// `about 31% of the time (22–42%)`
     pub(super) fn describe(self) -> String {
         let is_once = self.executions == 1;
-        let percent = |rate: f64| if is_once { format!("{:.0}", 100.0 * rate) } else { percentage(rate) };
-        let range = format!("{}–{}%", percent(self.low), percent(self.high));
+        let shown = |rate: f64| if is_once { format!("{:.0}", 100.0 * rate) } else { percentage(rate) };
+        let range = format!("{}–{}%", shown(self.low), shown(self.high));
         match self {
             rate if rate.is_never() => "never".to_owned(),
             FailureRate { mean, high, .. } if high >= 1.0 && mean > 0.99 => "always".to_owned(),
-            FailureRate { mean, .. } => format!("about {}% of the time ({range})", percent(mean)),
+            FailureRate { mean, .. } => format!("about {}% of the time ({range})", shown(mean)),
         }
     }
 }

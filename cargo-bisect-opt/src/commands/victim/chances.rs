@@ -9,9 +9,10 @@ use std::{num::NonZeroUsize, time::Duration};
 use bisect_core::search::Outcome;
 
 use crate::{
+    output::noise,
     run::{repetition::Repetition, result::RunResult},
     targets::victim::{Threads, Way},
-    units::{listed, percent, plural},
+    units::{listed, plural},
 };
 
 /// The time for a victim that has not failed, if the user gives none.
@@ -25,8 +26,6 @@ const LONG_RUN: Duration = Duration::from_secs(1);
 const SUFFICIENT_FAILURES: usize = 4;
 /// A rate from which on a search needs no repetition within a run.
 const HIGH_RATE: f64 = 0.3;
-/// The probability that a rate above the bound that is stated would have shown no failure.
-const MISSED: f64 = 0.05;
 
 /// The executions in one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,11 +57,6 @@ impl Tally {
             rate if rate >= HIGH_RATE => 1,
             _ => self.executions.div_ceil(self.failed.max(1)),
         }
-    }
-
-    /// Returns the rate above which no rate is likely, if there was no failure.
-    fn bound(self) -> f64 {
-        -(MISSED.ln() / number(self.executions.max(1))).exp_m1()
     }
 }
 
@@ -155,7 +149,7 @@ impl Chances {
         let of = |tally: Tally, how: String| {
             (tally.executions > 0).then(|| {
                 let runs = plural(tally.executions, "run");
-                format!("in 0 of {runs} {how} (a rate above {} is excluded at 95%)", percent(tally.bound()))
+                format!("in 0 of {runs} {how} ({})", noise::excluded(tally.executions))
             })
         };
         let how = |chance: &Chance| match chance.way {
