@@ -32,7 +32,7 @@ pub enum Manner {
     Drift(f64, f64, f64),
     /// Changes 0 and 1 cost time, and so does text for people; two of these together are too much.
     Deadline,
-    /// The clock: the time of a run, the share of it that varies, and the time after which runs begin to fail, or to
+    /// The clock: the time of a run, its varying share, and the time after which runs begin to fail, or to
     /// pass again.
     Clock(f64, f64, f64),
     /// The process ID, which each run raises by one or a few, and sometimes another program: a run fails if the digit at

@@ -164,11 +164,6 @@ impl Search {
         }
     }
 
-    /// Allows no runs beyond those that were started, whatever the [limit](Options::max_runs).
-    pub fn allow_no_more_runs(&mut self) {
-        self.options.max_runs = Some(self.options.max_runs.unwrap_or(self.runs).min(self.runs));
-    }
-
     /// Returns the trials with runs in flight that no longer matter: other runs make better use of their slots.
     #[must_use]
     pub fn obsolete(&mut self) -> Vec<TrialId> {

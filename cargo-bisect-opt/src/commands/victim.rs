@@ -295,7 +295,6 @@ impl Victim {
     /// Returns the status and the conclusion for a victim that has not failed.
     fn never_failed(&self, lab: &Lab<'_>, chances: &Chances, alone: Tally) -> (Exit, String) {
         let victim = &self.suite.tests[self.position];
-        // Runs of single tests may be open: they take the place of chances.
         let failed = if chances.has_failed() { "has failed too rarely for a search" } else { "has not failed" };
         if let Some(limit) = lab.cut_short.filter(|_| lab.budget.is_none() || chances.has_failed() || chances.are_few())
         {
@@ -305,11 +304,7 @@ impl Victim {
             );
             return (Exit::Limit, words);
         }
-        let advice = match lab.budget {
-            None => "If it fails more rarely, allow more time: --budget 10m",
-            Some(_) => "It may fail more rarely, or only on another machine, or under load",
-        };
-        (Exit::Nothing, format!("`{victim}` never failed: {}. {advice}", chances.bounds(alone)))
+        (Exit::Nothing, chances.never_failed(victim, alone, lab.budget.is_some()))
     }
 
     /// Returns the chances in all ways that can matter.

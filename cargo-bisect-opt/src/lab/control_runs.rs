@@ -19,11 +19,6 @@ use crate::run::spec::Choice;
 const AGAIN: TrialId = TrialId(usize::MAX - 1);
 const NOTHING: TrialId = TrialId(usize::MAX - 2);
 
-/// Returns true if a trial is a control run.
-pub(super) fn is_control(id: TrialId) -> bool {
-    [AGAIN, NOTHING].contains(&id)
-}
-
 /// Asks for the runs that this run must be compared with, if it fails in another way than what is searched for. Returns
 /// true if its judgement has to wait for them.
 pub(super) fn want<T: Target>(
@@ -72,7 +67,7 @@ pub(super) fn take<T: Target>(
     id: TrialId,
     shown: <T::Runner as Runner>::Shown,
 ) -> Option<<T::Runner as Runner>::Shown> {
-    let Some(controls) = session.controls.as_mut().filter(|_| is_control(id)) else {
+    let Some(controls) = session.controls.as_mut().filter(|_| [AGAIN, NOTHING].contains(&id)) else {
         return Some(shown);
     };
     controls.is_in_flight = false;

@@ -159,13 +159,16 @@ impl Lab<'_> {
     /// Returns true if no run is left, or no time, and then records that the command is cut short. Call it only where a
     /// run follows.
     pub(crate) fn stops_at_limit(&mut self) -> bool {
-        let limit = if self.runs_left() == Some(0) {
-            Some(Limit::Runs)
-        } else {
-            (self.time_left() == Some(Duration::ZERO)).then_some(Limit::Time)
-        };
-        self.cut_short = limit.or(self.cut_short);
-        limit.is_some()
+        let is_last = self.runs_left() == Some(0);
+        self.cut_short = is_last.then_some(Limit::Runs).or(self.cut_short);
+        is_last || self.is_out_of_time()
+    }
+
+    /// Returns true if the time is over, and then records that the command is cut short.
+    fn is_out_of_time(&mut self) -> bool {
+        let is_over = self.time_left() == Some(Duration::ZERO);
+        self.cut_short = is_over.then_some(Limit::Time).or(self.cut_short);
+        is_over
     }
 
     /// Returns the time that is left for runs; `None` if there is no limit. Runs that the journal has take no time.

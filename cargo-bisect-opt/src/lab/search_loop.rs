@@ -1,6 +1,6 @@
 //! The loop of one search, from its first run to its end.
 
-use std::{io, time::Duration};
+use std::io;
 
 use bisect_core::search::{Observation, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
 
@@ -13,12 +13,13 @@ use super::{
 };
 use crate::{
     output::{
-        conclusion::{Conclusion, TargetFacts, conclude},
+        conclusion::{Conclusion, TargetFacts, conclude, stopped_at},
         conclusion_kind::ConclusionKind,
         exit_status::Exit,
     },
     run::{
         error::RunError,
+        limit::Limit,
         result::RunResult,
         spec::{Choice, RunSpec},
     },
@@ -37,9 +38,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let beliefs = |test| noisy_notes::estimate_of(self, test);
                 let (is_build, terms) = (self.target.is_build(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
-                let (order, limit) = (self.target.order(), self.lab.limit());
-                let passed = self.passed_with_all;
-                let about = TargetFacts { order, log: &log, line: &line, passed, limit, is_build, terms };
+                let (order, passed) = (self.target.order(), self.passed_with_all);
+                let about = TargetFacts { order, log: &log, line: &line, passed, is_build, terms };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
@@ -51,6 +51,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let words = format!("interrupted; {what} are in {directory}");
                 Conclusion { status: Exit::Interrupted, kind: None, words }
             }
+            Err(RunError::Limit(limit)) => stopped_at(limit, &self.search),
             Err(error) => {
                 let (kind, words) = match error.machine_fault() {
                     Some(fault) => (Some(ConclusionKind::Machine), error.of_machine(fault)),
@@ -69,8 +70,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             if self.lab.interrupt.requested() {
                 return Ok(Err(RunError::Interrupted));
             }
-            if self.lab.time_left() == Some(Duration::ZERO) {
-                self.end_for_time();
+            if self.search.verdict().is_none() && self.lab.is_out_of_time() {
+                return Ok(Err(RunError::Limit(Limit::Time)));
             }
             self.end_obsolete();
             text_runs::want_texts(self);

@@ -13,13 +13,12 @@ use bisect_core::{
 };
 
 use super::{
-    Lab, Named, control_runs,
+    Lab, Named,
     noisy_stats::NoisyStats,
     parallelism_hint::ParallelismHint,
     passing::PassingStates,
     smallest_failure::SmallestFailure,
     target::{Runner, Target},
-    text_runs,
     texts::Texts,
     trials_left::TrialsLeft,
     untested_steps::UntestedSteps,
@@ -176,22 +175,6 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             (0..ended).for_each(|_| self.search.cancel(id));
             self.progress.remove(&id);
         }
-    }
-
-    /// Ends all runs in flight, and allows no further ones.
-    pub(super) fn end_for_time(&mut self) {
-        self.search.allow_no_more_runs();
-        self.texts.wanted.clear();
-        let in_flight: BTreeSet<_> = self.workers.trials().map(|trial| trial.id).collect();
-        for id in in_flight {
-            let ended = self.workers.end(|trial| trial.id == id);
-            if !text_runs::is_for_text(id) && !control_runs::is_control(id) {
-                (0..ended).for_each(|_| self.search.cancel(id));
-                self.progress.remove(&id);
-            }
-        }
-        self.texts.is_in_flight = false;
-        self.controls = None;
     }
 
     /// Returns how often the next run executes the target. If the target is noisy and each run begins with a build,

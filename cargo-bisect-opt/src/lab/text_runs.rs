@@ -7,7 +7,7 @@
 //! This run is no trial. Under noise it comes after the search. With parallel runs it is made beside the proof or the
 //! checks, in a free slot. The line below `fails:` shows what was confirmed, without text.
 
-use std::{collections::BTreeSet, io, time::Duration};
+use std::{collections::BTreeSet, io};
 
 use bisect_core::{
     ChangeId,
@@ -37,16 +37,10 @@ const MANY_SUSPECTS: usize = 10_000;
 /// The places of more changes are not looked up unless the user asks for it.
 const MANY_PLACES: usize = 10_000;
 
-/// Returns true if a trial stands for runs that ask for text.
-pub(super) fn is_for_text(id: TrialId) -> bool {
-    id == TRIAL
-}
-
 /// Asks for the text about culprits that were found and have none. With parallel runs, the text of a culprit is
 /// asked for beside its checks.
 pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     let is_at_limit = session.lab.runs_left().is_some_and(|left| session.search.progress().runs() >= left);
-    let is_at_limit = is_at_limit || session.lab.time_left() == Some(Duration::ZERO);
     if !session.target.needs_text_run() || is_at_limit {
         return;
     }

@@ -28,8 +28,6 @@ pub(crate) struct TargetFacts<'a> {
     pub(crate) line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
     /// The number of executions with every change, all of which passed; 0 if others did not.
     pub(crate) passed: usize,
-    /// The limit at which runs stop.
-    pub(crate) limit: Limit,
     /// See [`Target::is_build`](crate::lab::target::Target::is_build).
     pub(crate) is_build: bool,
     /// See [`Target::terms`](crate::lab::target::Target::terms).
@@ -76,7 +74,7 @@ fn exit_and_words(
     let culprits = ConclusionKind::culprits_left(search).len();
     match tests {
         Some(tests) if *verdict == Verdict::Incomplete(Incomplete::MaxRuns) => {
-            let (exit, words) = incomplete(Incomplete::MaxRuns, culprits, about.limit);
+            let (exit, words) = incomplete(Incomplete::MaxRuns, culprits);
             (exit, words + &so_far(search, estimate, tests))
         }
         Some(tests) => of_tests(search, estimate, tests, about),
@@ -126,15 +124,7 @@ fn under_noise(
         Verdict::Incomplete(Incomplete::MaxRuns) => {
             let likeliest = estimate.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
             let culprits = plural(found, "culprit");
-            (
-                Exit::Limit,
-                format!(
-                    "stopped at {} with {culprits} found: allow {} for the rest of the search. So far {rates}; likeliest next: \
-                     {likeliest}",
-                    about.limit,
-                    about.limit.more(),
-                ),
-            )
+            (Exit::Limit, format!("{}. So far {rates}; likeliest next: {likeliest}", at_limit(Limit::Runs, &culprits)))
         }
         Verdict::Complete => {
             let culprits = plural(found, "culprit");
@@ -227,7 +217,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
                 format!("found {culprits}, a range: its earlier {change}s could not be tested, because runs {why}"),
             )
         }
-        Verdict::Incomplete(why) => incomplete(*why, found, about.limit),
+        Verdict::Incomplete(why) => incomplete(*why, found),
         Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),
         Verdict::Inconsistent(how) => {
@@ -237,7 +227,17 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
     }
 }
 
-fn incomplete(why: Incomplete, found: usize, limit: Limit) -> (Exit, String) {
+/// Returns the conclusion of a search that a limit of the command has ended.
+pub(crate) fn stopped_at(limit: Limit, search: &Search) -> Conclusion {
+    let culprits = plural(ConclusionKind::culprits_left(search).len(), "culprit");
+    Conclusion { status: Exit::Limit, kind: None, words: at_limit(limit, &culprits) }
+}
+
+fn at_limit(limit: Limit, culprits: &str) -> String {
+    format!("stopped at {limit} with {culprits} found: allow {} for the rest of the search", limit.more())
+}
+
+fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
     let culprits = plural(found, "culprit");
     match why {
         Incomplete::MaxSets => (Exit::Limit, format!("found {culprits}, as many as --max allows; there may be more")),
@@ -247,10 +247,7 @@ fn incomplete(why: Incomplete, found: usize, limit: Limit) -> (Exit, String) {
         Incomplete::MaxSetSize => {
             (Exit::Limit, "every failing set has more changes than --max-set allows: raise it".to_owned())
         }
-        Incomplete::MaxRuns => (
-            Exit::Limit,
-            format!("stopped at {limit} with {culprits} found: allow {} for the rest of the search", limit.more()),
-        ),
+        Incomplete::MaxRuns => (Exit::Limit, at_limit(Limit::Runs, &culprits)),
         Incomplete::Unresolved(reason) => {
             let words = format!("found {culprits}; the rest is unresolved, because runs {}", unresolved(reason));
             (if found > 0 { Exit::Limit } else { Exit::Unusable }, words)

@@ -144,18 +144,25 @@ impl Chances {
         Some(Chosen { way: chance.way, tally: chance.tally, threads: chance.threads, executions })
     }
 
+    /// Returns the conclusion for a victim that has not failed within the time for it.
+    pub(super) fn never_failed(&self, victim: &str, alone: Tally, is_time_given: bool) -> String {
+        let advice = if is_time_given {
+            "It may fail more rarely, or only on another machine, or under load"
+        } else {
+            "If it fails more rarely, allow more time: --budget 10m"
+        };
+        format!("`{victim}` never failed: {}. {advice}", self.bounds(alone))
+    }
+
     /// Returns how often the victim was run in each way, and the rate that this excludes, if it never failed.
-    pub(super) fn bounds(&self, alone: Tally) -> String {
+    fn bounds(&self, alone: Tally) -> String {
         let of = |tally: Tally, how: String| {
             (tally.executions > 0).then(|| {
                 let runs = plural(tally.executions, "run");
                 format!("in 0 of {runs} {how} ({})", noise::excluded(tally.executions))
             })
         };
-        let how = |chance: &Chance| match chance.way {
-            Way::Serial => "after all tests that precede it".to_owned(),
-            _ => format!("with all tests, {} at once", chance.threads),
-        };
+        let how = |chance: &Chance| how(chance.way, chance.threads);
         let ways = self.ways.iter().filter_map(|chance| of(chance.tally, how(chance)));
         listed(ways.chain(of(alone, "alone".to_owned())))
     }
@@ -166,31 +173,21 @@ impl Chosen {
     pub(super) fn note(&self, victim: &str) -> String {
         let Tally { failed, executions } = self.tally;
         let runs = plural(executions, "run");
-        let how = self.how();
+        let how = how(self.way, self.threads);
         let times = match self.executions {
             1 => String::new(),
             times => format!(": from here on, a run repeats it up to {times} times, until it fails"),
         };
-        format!("`{victim}` failed in {failed} of {runs} {how}{times}")
+        format!("`{victim}` fails now and then: in {failed} of {runs} {how}{times}")
     }
 
     /// Returns the conclusion for a victim that has not failed in the runs of its search.
     pub(super) fn no_more(&self, victim: &str, after: Tally) -> String {
-        let (Tally { failed, executions }, how) = (self.tally, self.how());
+        let (Tally { failed, executions }, how) = (self.tally, how(self.way, self.threads));
         let (before, after) = (plural(executions, "run"), plural(after.executions, "later run"));
         format!(
             "`{victim}` failed in {failed} of {before} {how}, and in none of {after}: what has made it fail does so no more"
         )
-    }
-
-    fn how(&self) -> String {
-        match self.way {
-            Way::Serial => "after all tests that precede it".to_owned(),
-            Way::Parallel(Threads::More) => {
-                format!("with all tests, {} at once, which is more than usual", self.threads)
-            }
-            _ => format!("with all tests, {} at once", self.threads),
-        }
     }
 
     /// Returns the repetition of the search, if the user asks for this one.
@@ -199,6 +196,15 @@ impl Chosen {
             Repetition::UntilPass(_) => asked,
             _ => Repetition::new(NonZeroUsize::new(self.executions), None),
         }
+    }
+}
+
+/// Returns the way in which the victim runs, in words.
+fn how(way: Way, threads: usize) -> String {
+    match way {
+        Way::Serial => "after the tests listed before it".to_owned(),
+        Way::Parallel(Threads::More) => format!("beside all others, {threads} at once, which is more than usual"),
+        _ => format!("beside all others, {threads} at once"),
     }
 }
 
@@ -243,11 +249,32 @@ mod tests {
     }
 
     #[test]
+    fn rates_are_worded() {
+        let tally = |failed, executions| Tally { failed, executions };
+        let chosen = chances([(0, 9), (0, 9), (4, 200)]).chosen().unwrap();
+        let note = "`v` fails now and then: in 4 of 200 runs beside all others, 16 at once, which is more than usual: from here on, a run \
+                    repeats it up to 50 times, until it fails";
+        assert_eq!(chosen.note("v"), note);
+        let words = chosen.no_more("v", tally(0, 7));
+        assert!(words.ends_with("and in none of 7 later runs: what has made it fail does so no more"), "{words}");
+        let words = |is_likely| nothing_matters("v", tally(3, 100), tally(4, 90), is_likely);
+        let rates = "it failed in 3 of 100 runs with all other tests, in 4 of 90 runs with none";
+        assert_eq!(words(true), format!("`v` is flaky, and no other test makes a difference: {rates}. Debug it alone"));
+        let open = format!("`v` is flaky, and the runs do not show whether another test makes a difference: {rates}");
+        assert_eq!(words(false), open);
+    }
+
+    #[test]
     fn without_a_failure_a_bound_is_stated() {
         let words = chances([(0, 812), (0, 60), (0, 0)]).bounds(Tally { failed: 0, executions: 3 });
-        let expected = "in 0 of 812 runs after all tests that precede it (a rate above 0.4% is excluded at 95%), in 0 of 60 \
-                        runs with all tests, 2 at once (a rate above 5% is excluded at 95%) and in 0 of 3 runs alone (a rate \
+        let expected = "in 0 of 812 runs after the tests listed before it (a rate above 0.4% is excluded at 95%), in 0 of 60 \
+                        runs beside all others, 2 at once (a rate above 5% is excluded at 95%) and in 0 of 3 runs alone (a rate \
                         above 63% is excluded at 95%)";
         assert_eq!(words, expected);
+        let words =
+            |is_time_given| chances([(0, 8), (0, 0), (0, 0)]).never_failed("v", Tally::default(), is_time_given);
+        assert!(words(false).starts_with("`v` never failed: in 0 of 8 runs after"), "{}", words(false));
+        assert!(words(false).ends_with(". If it fails more rarely, allow more time: --budget 10m"), "{}", words(false));
+        assert!(words(true).ends_with("It may fail more rarely, or only on another machine, or under load"));
     }
 }
