@@ -210,7 +210,7 @@ impl Victim {
         let is_open = |searched: &Searched| match searched.verdict {
             Some(Verdict::NoDifference(Outcome::Pass)) => true,
             // The rates may be too low for single runs.
-            Some(Verdict::Inconsistent(Inconsistency::Noise)) => !chances.chosen().is_some_and(|it| it.executions == 1),
+            Some(Verdict::Inconsistent(Inconsistency::Noise)) => chances.chosen().is_none_or(|it| it.executions != 1),
             _ => false,
         };
         if searched.as_ref().is_none_or(is_open) {
@@ -224,15 +224,8 @@ impl Victim {
                 let words = format!("`{}` fails alone, too: no other test is needed to make it fail", target.victim());
                 return Self::end(lab, Exit::Nothing, words, begun);
             }
-            lab.emit(&Event::Note(&chosen.note(target.victim())))?;
-            let confidence = match lab.options.noise {
-                Noise::Expected(confidence) => confidence,
-                _ => noise::CONFIDENCE,
-            };
-            lab.options.noise = Noise::Expected(confidence);
-            lab.repetition = chosen.repetition(lab.repetition);
             target = self.target(chosen.way);
-            searched = Some(lab.search(&mut target)?);
+            searched = Some(search_repeatedly(lab, &mut target, chosen)?);
         }
         let alone = tally(&target, false);
         let Some(Searched { mut end, found, verdict }) = searched else {
@@ -425,6 +418,18 @@ impl Victim {
         };
         lab.end(end)
     }
+}
+
+/// Searches a victim that fails by chance, in runs that repeat it as often as its rate needs.
+fn search_repeatedly(lab: &mut Lab<'_>, target: &mut VictimTarget, chosen: &Chosen) -> io::Result<Searched> {
+    lab.emit(&Event::Note(&chosen.note(target.victim())))?;
+    let confidence = match lab.options.noise {
+        Noise::Expected(confidence) => confidence,
+        _ => noise::CONFIDENCE,
+    };
+    lab.options.noise = Noise::Expected(confidence);
+    lab.repetition = chosen.repetition(lab.repetition);
+    lab.search(target)
 }
 
 /// Returns how often the victim failed with all of the other tests, or with none.

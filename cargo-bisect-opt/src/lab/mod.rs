@@ -386,7 +386,8 @@ impl Lab<'_> {
             && matches!(end.status, Exit::Found | Exit::Nothing)
         {
             end.status = Exit::Limit;
-            end.words += &format!("; stopped at {limit}: allow {} for the rest of the answer", limit.more());
+            let more = limit.more();
+            end.words = format!("{}; stopped at {limit}: allow {more} for the rest of the answer", end.words);
         }
         end.continuation = self.next_steps.continuation(&end);
         end.next = self.next_steps.after(&end);
