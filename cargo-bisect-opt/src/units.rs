@@ -58,6 +58,22 @@ pub(crate) fn suggestion(meant: Option<&str>) -> String {
     meant.map_or(String::new(), |meant| format!(", did you mean `{meant}`?"))
 }
 
+/// Formats a share: `31%`; below 1% with one digit that is not 0: `0.4%`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{}%", percentage(share))
+}
+
+/// Formats a share like [`percent`], without the sign.
+pub(crate) fn percentage(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        usual if usual >= 0.95 || usual <= 0.0 => format!("{usual:.0}"),
+        small => {
+            (1..9).map(|digits| format!("{small:.digits$}")).find(|text| text.contains(|c| c > '0')).unwrap_or_default()
+        }
+    }
+}
+
 /// Joins items: `a`, `a and b`, `a, b and c`.
 pub(crate) fn listed(items: impl IntoIterator<Item = String>) -> String {
     let items: Vec<_> = items.into_iter().collect();
@@ -105,6 +121,12 @@ pub(crate) fn whole_seconds(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_shares_have_a_digit() {
+        let shares = [0.31, 0.0149, 0.009_6, 0.004, 0.000_32, 0.0];
+        assert_eq!(shares.map(percent), ["31%", "1%", "1%", "0.4%", "0.03%", "0%"]);
+    }
 
     #[test]
     fn large_numbers_with_a_noun() {

@@ -32,6 +32,14 @@ pub enum Manner {
     Drift(f64, f64, f64),
     /// Changes 0 and 1 cost time, and so does text for people; two of these together are too much.
     Deadline,
+    /// The clock: the time of a run, its varying share, and the time after which runs begin to fail, or to
+    /// pass again.
+    Clock(f64, f64, f64),
+    /// The process ID, which each run raises by one or a few, and sometimes another program: a run fails if the digit at
+    /// this position of the ID in this base is 1. The base, and the position.
+    ProcessId(usize, u32),
+    /// Any two of the changes 0, 1 and 2: the rate at which they make a run fail.
+    TwoOfThree(f64),
 }
 
 /// A target of one row.
@@ -60,6 +68,11 @@ struct World<'a> {
     state: bool,
     /// The number of runs that a failure still spoils.
     spoiled: usize,
+    /// The time, in the unit of the clock.
+    time: f64,
+    /// The process ID of the last run, and the number of processes that each run starts.
+    process: usize,
+    processes: usize,
 }
 
 /// The end of one search.
@@ -80,6 +93,9 @@ pub struct Ended {
 /// Numbers of changes, one of which each seed takes.
 const SIZES: [usize; 12] = [2, 3, 5, 8, 13, 20, 40, 64, 90, 200, 500, 1000];
 
+/// The rate at which another program starts between two runs.
+const OTHER_PROGRAM: f64 = 0.1;
+
 /// The limit on runs of a search.
 const MAX_RUNS: usize = 3_000;
 
@@ -89,7 +105,9 @@ impl Row {
     pub fn search(&self, seed: u64, mut options: Options) -> Ended {
         let mut random = Random::new(seed ^ 0x7275_7374);
         let needed: usize = self.culprits.iter().map(|&(size, _)| size).sum();
-        let size = SIZES[random.below(SIZES.len())].max(2 * needed + 2);
+        let size = SIZES[random.below(SIZES.len())]
+            .max(2 * needed + 2)
+            .max(if matches!(self.manner, Manner::TwoOfThree(_)) { 3 } else { 2 });
         let ids = changes(seed, size);
         // The order of hashes must be independent of the numbers of changes.
         let mut places: Vec<usize> = (0..size).collect();
@@ -140,6 +158,9 @@ impl<'a> World<'a> {
                 culprits.push((BTreeSet::from([0]), 0.0));
             }
             Manner::Deadline => culprits.push((BTreeSet::from([0, 1]), 0.0)),
+            Manner::TwoOfThree(_) => {
+                culprits.extend([[0, 1], [0, 2], [1, 2]].map(|pair| (BTreeSet::from(pair), 0.0)));
+            }
             _ => {}
         }
         let cycle = match &row.manner {
@@ -154,7 +175,13 @@ impl<'a> World<'a> {
             Manner::Bursts(share, _) => random.unit() < share,
             _ => true,
         };
-        Self { row, ids, culprits, cycle, random, runs: 0, previous: [false; 3], state, spoiled: 0 }
+        let (time, process, processes) = match row.manner {
+            Manner::Clock(_, _, period) => (2.0 * period * random.unit(), 0, 0),
+            Manner::ProcessId(..) => (0.0, random.below(4096), 1 + random.below(3)),
+            _ => (0.0, 0, 0),
+        };
+        let previous = [false; 3];
+        Self { row, ids, culprits, cycle, random, runs: 0, previous, state, spoiled: 0, time, process, processes }
     }
 
     fn run(&mut self, trial: &Trial) -> Observation {
@@ -168,14 +195,15 @@ impl<'a> World<'a> {
             + usize::from(self.ids.len() > 1 && on(1))
             + usize::from(trial.pattern().to_string().starts_with('v'));
         let by_culprit = broken.into_iter().any(|rate| self.random.unit() < rate);
-        let failed = self.by_manner(first, slow) || by_culprit;
+        let of_three = (0..3.min(self.ids.len())).filter(|&index| on(index)).count();
+        let failed = self.by_manner(first, slow, of_three) || by_culprit;
         self.runs += 1;
         self.previous = [failed, 2 * count >= self.ids.len(), first];
         let reported = self.ids.iter().copied().filter(|&id| selection.contains(id)).collect();
         Observation { outcome: if failed { Outcome::Fail } else { Outcome::Pass }, reported }
     }
 
-    fn by_manner(&mut self, first: bool, slow: usize) -> bool {
+    fn by_manner(&mut self, first: bool, slow: usize, of_three: usize) -> bool {
         let [failed, half, change] = self.previous;
         match self.row.manner {
             Manner::Independent(rate) => self.random.unit() < rate,
@@ -206,6 +234,16 @@ impl<'a> World<'a> {
                 self.random.unit() < from + (to - from) * share
             }
             Manner::Deadline => slow >= 2,
+            Manner::Clock(run, varies, period) => {
+                self.time += run * (1.0 + varies * (2.0 * self.random.unit() - 1.0));
+                self.time / period % 2.0 >= 1.0
+            }
+            Manner::ProcessId(base, position) => {
+                let is_other = self.random.unit() < OTHER_PROGRAM;
+                self.process += self.processes + usize::from(is_other);
+                self.process / base.pow(position) % base == 1
+            }
+            Manner::TwoOfThree(rate) => of_three >= 2 && self.random.unit() < rate,
         }
     }
 }
@@ -257,6 +295,15 @@ pub fn rows() -> Vec<Row> {
         row("drift 0 to 1 over 60 runs", Manner::Drift(0.0, 1.0, 60.0), &[]),
         row("drift 1 to 0 over 60 runs", Manner::Drift(1.0, 0.0, 60.0), &[]),
         row("a deadline, text costs time", Manner::Deadline, &[]),
+        row("clock: 12 ms, runs of 5 ms", Manner::Clock(5.0, 0.1, 12.0), &[]),
+        row("clock: 40 ms, runs of 15 ms", Manner::Clock(15.0, 0.3, 40.0), &[]),
+        row("clock: 1 s, runs of 40 ms", Manner::Clock(40.0, 0.1, 1000.0), &[]),
+        row("process ID, bit 0", Manner::ProcessId(2, 0), &[]),
+        row("process ID, bit 1", Manner::ProcessId(2, 1), &[]),
+        row("process ID, a third", Manner::ProcessId(3, 0), &[]),
+        row("any 2 of 3 at 0.9", Manner::TwoOfThree(0.9), &[]),
+        row("{1} at 0.3, {1} at 0.6", alone(), &[(1, 0.3), (1, 0.6)]),
+        row("{1} at 0.5, 0.02 without", Manner::Independent(0.02), &[(1, 0.5)]),
     ]
 }
 

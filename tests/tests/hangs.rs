@@ -35,6 +35,18 @@ fn started(scratch: &Scratch, runs: usize) -> Vec<Vec<String>> {
 }
 
 #[test]
+fn a_run_that_hangs_ends_with_the_time_for_the_search() {
+    let scratch = Scratch::new();
+    let out = scratch.dir().join("out").display().to_string();
+    let words = ["exec", "--json", "--out", &out, "--budget", "100ms", "sh", "-c", "exec sleep 1000000; : PATTERN"];
+    let finished = run(&mut scratch.driver(words)).expect_status(5);
+    let end = &finished.events_of("end")[0];
+    let expected = "stopped at --budget with 0 culprits found: allow more time for the rest of the search";
+    assert_eq!(end["message"], expected, "{finished}");
+    assert!(finished.events_of("trial").is_empty(), "{finished}");
+}
+
+#[test]
 #[ignore = "slow: CI runs it"]
 fn the_test_that_hangs_is_named_and_only_it_is_repeated() {
     let (fixture, scratch) = (Fixture::new("crossing"), Scratch::new());

@@ -194,8 +194,14 @@ fn a_test_that_must_not_run_beside_it() {
 #[test]
 #[ignore = "slow: CI runs it"]
 fn a_test_that_never_fails_or_always() {
-    let finished = search("victim=100", "--victim t100").expect_status(1);
-    finished.expect_message(&["`tests::t100` never failed"]);
+    let finished = search("victim=100", "--victim t100 --budget 10s").expect_status(1);
+    let bound = "(a rate above ";
+    finished.expect_message(&[
+        "`tests::t100` never failed: in 0 of ",
+        "beside all others, 2 at once",
+        "runs alone",
+        bound,
+    ]);
     let finished = search("victim=100 always", "--victim t100").expect_status(1);
     finished.expect_message(&["`tests::t100` fails alone, too: no other test is needed to make it fail"]);
 }
@@ -223,8 +229,12 @@ fn what_cannot_be_searched_is_refused() {
     finished.expect_message(&["no test is called `t1000`, did you mean"]);
     let finished = search("", "--victim t100 --toggle x").expect_status(2);
     finished.expect_message(&["cannot be used with"]);
-    let finished = search("", "--victim tests::t000").expect_status(1);
-    finished.expect_message(&["`tests::t000` never failed"]);
+    let finished = search("", "--victim tests::t000 --budget 10s").expect_status(1);
+    finished.expect_message(&["`tests::t000` never failed: in 0 of ", "or only on another machine"]);
+    assert!(
+        !finished.stderr.contains("runs alone") && !finished.stderr.contains("run alone"),
+        "it never ran alone: {finished}"
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_test_beside_which_the_victim_ends_the_process_is_found() {
 #[ignore = "slow: CI runs it"]
 fn a_test_that_ends_the_process_alone_is_not_blamed() {
     // The victim waits for it, and never ends: it is always running when the process ends.
-    let finished = search("victim=100 meet=101 crash=101", "--victim t100 --seed 1").expect_status(1);
+    let finished = search("victim=100 meet=101 crash=101", "--victim t100 --seed 1 --budget 10s").expect_status(1);
     finished.expect_message(&["`tests::t100` never failed"]);
     let trials = finished.events_of("trial").into_iter();
     let failed: Vec<_> =

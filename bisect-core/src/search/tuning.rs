@@ -225,6 +225,13 @@ pub(super) const MIN_RULE_PREDICTIONS: usize = 8;
 /// [`MAX_CYCLE_LENGTH`] minus its length. Decided by: `trust`, the rows of carry-over.
 pub(super) const PREVIOUS_RUN_RULE_WEIGHT: u32 = 1 << (2 * MAX_CYCLE_LENGTH - 8);
 
+/// Runs: the longest half of a wave of outcomes that is considered. Decided by: `trust`, the rows of a clock.
+pub(super) const MAX_HALF_WAVE: usize = 6;
+
+/// A ratio: waves predict an outcome if this many times more of them predict it than the other one. Decided by: `trust`,
+/// the rows of a clock; `trials` (runs).
+pub(super) const CLEAR_MAJORITY_OF_WAVES: usize = 3;
+
 // Checks of a target that seems reliable.
 
 /// Runs before the first culprit is named, if it is one change. With three, 2.6% of the searches of a target that

@@ -122,8 +122,17 @@ pub(crate) fn started_tests(output: &[u8]) -> Option<usize> {
     })
 }
 
+/// The variable with the number of tests that the harness runs in parallel.
+pub(crate) const THREADS: &str = "RUST_TEST_THREADS";
+
 /// Returns the number of tests that the harness runs in parallel with these arguments.
 pub(crate) fn threads(arguments: &[OsString]) -> usize {
+    let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked_threads(arguments).unwrap_or_else(of_machine)
+}
+
+/// Returns the number of tests that these arguments or the environment ask the harness to run in parallel.
+pub(crate) fn asked_threads(arguments: &[OsString]) -> Option<usize> {
     let mut words = arguments.iter().map(|word| word.to_string_lossy()).take_while(|word| word != "--");
     let mut asked = None;
     while let Some(word) = words.next() {
@@ -133,9 +142,8 @@ pub(crate) fn threads(arguments: &[OsString]) -> usize {
             asked = words.next().and_then(|count| count.parse().ok());
         }
     }
-    let from_environment = || std::env::var("RUST_TEST_THREADS").ok()?.parse().ok();
-    let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.or_else(from_environment).filter(|&count| count > 0).unwrap_or_else(of_machine)
+    let from_environment = || std::env::var(THREADS).ok()?.parse().ok();
+    asked.or_else(from_environment).filter(|&count| count > 0)
 }
 
 /// Removes the escape sequences of `--color always`: `ESC [ … letter` and `ESC ( letter`. Leaves others alone: a test

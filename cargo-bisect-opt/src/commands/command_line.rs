@@ -179,11 +179,12 @@ fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString
 }
 
 /// The options that do not affect the runs of a search, only their limit or what is shown.
-const NOT_ESSENTIAL: [&str; 14] = [
+const NOT_ESSENTIAL: [&str; 15] = [
     "--resume",
     "--no-defaults",
     "--seed",
     "--max-runs",
+    "--budget",
     "--out",
     "--json",
     "--html",

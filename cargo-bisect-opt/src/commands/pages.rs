@@ -70,6 +70,7 @@ const QUESTIONS: [OptionGroup; 6] = [
             ("max", Detail::Brief),
             ("max-set", Detail::Screen),
             ("max-runs", Detail::Screen),
+            ("budget", Detail::Screen),
             ("resume", Detail::Brief),
             ("out", Detail::Brief),
         ],

@@ -69,6 +69,12 @@ pub(crate) struct SearchArgs {
     /// The search can be continued with --resume.
     #[arg(long, value_name = "N")]
     pub(crate) max_runs: Option<usize>,
+    /// Stop after this time, and report the culprits found (`90s`, `10m`)
+    ///
+    /// It begins with the first run. No run starts after it, and runs in progress are ended. For a test named by --victim
+    /// that has not failed yet, it is one minute by default.
+    #[arg(long, value_name = "D", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
     /// End an execution that takes longer, as failed (`90s`, `2m 30s`)
     ///
     /// All its child processes end, too. For `build` and `check`, crates that were compiled by then are kept, and the

@@ -1,12 +1,15 @@
 //! `test --victim`: the tests that make another one fail, or that it needs, and what they share.
 
+mod chances;
 mod needed;
 mod separating_sets;
 mod shared;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, num::NonZeroUsize, sync::Arc, time::Duration};
 
-use bisect_core::search::{Noise, Outcome, Verdict};
+use bisect_core::search::{Inconsistency, Noise, Outcome, Verdict};
+
+use chances::{Chances, Chosen, DEFAULT_BUDGET, Tally};
 
 use super::{
     bisect, command_error::CommandError, command_status::CommandStatus, install_interrupt, options::CargoCommand,
@@ -21,17 +24,17 @@ use crate::{
         noise,
     },
     process::interrupt::Interrupt,
-    run::error::RunError,
+    run::{error::RunError, repetition::Repetition},
     targets::{
         project::{PerTest, ProjectOptions},
-        victim::{self, Candidates, Suite, SuiteError, Thing, VictimOptions, VictimTarget, Way},
+        victim::{self, Candidates, Suite, SuiteError, Thing, Threads, VictimOptions, VictimTarget, Way},
     },
     units::{listed, nearest_path, suggestion},
 };
 
-/// The number of runs of all tests, in each way, in which a test that passes is given the chance to fail. One that fails
-/// in 30% of the runs is missed in one case of 300.
-const CHANCES: usize = 16;
+/// The number of runs alone of a victim that has failed in each run with the others.
+const RUNS_ALONE: usize = 3;
+
 /// A victim, and the options for its runs.
 struct Victim {
     suite: Arc<Suite>,
@@ -201,25 +204,33 @@ impl Victim {
         {
             return needed::search(lab, &target, failed, begun);
         }
-        let passes = |searched: &Searched| searched.verdict == Some(Verdict::NoDifference(Outcome::Pass));
-        if searched.as_ref().is_none_or(passes) {
-            match self.fails_by_chance(lab)? {
-                Ok(Some(way)) => {
-                    let confidence = match lab.options.noise {
-                        Noise::Expected(confidence) => confidence,
-                        _ => noise::CONFIDENCE,
-                    };
-                    lab.options.noise = Noise::Expected(confidence);
-                    target = self.target(way);
-                    searched = Some(lab.search(&mut target)?);
-                }
-                Ok(None) => {}
+        let mut chances = self.chances(lab.repetition);
+        chances.add_serial(tally(&target, true));
+        let mut chosen = None;
+        let is_open = |searched: &Searched| match searched.verdict {
+            Some(Verdict::NoDifference(Outcome::Pass)) => true,
+            // The rates may be too low for single runs.
+            Some(Verdict::Inconsistent(Inconsistency::Noise)) => chances.chosen().is_none_or(|it| it.executions != 1),
+            _ => false,
+        };
+        if searched.as_ref().is_none_or(is_open) {
+            chosen = match self.fails_by_chance(lab, &mut chances)? {
+                Ok(chosen) => chosen,
                 Err(error) => return Self::stopped(lab, &error, begun),
-            }
+            };
         }
+        if let Some(chosen) = &chosen {
+            if chosen.tally.is_always() && self.fails_alone(lab)? {
+                let words = format!("`{}` fails alone, too: no other test is needed to make it fail", target.victim());
+                return Self::end(lab, Exit::Nothing, words, begun);
+            }
+            target = self.target(chosen.way);
+            searched = Some(search_repeatedly(lab, &mut target, chosen)?);
+        }
+        let alone = tally(&target, false);
         let Some(Searched { mut end, found, verdict }) = searched else {
             let (status, words) = if self.suite.tests.len() > 1 {
-                self.never_failed(lab)
+                self.never_failed(lab, &chances, alone)
             } else {
                 (Exit::Nothing, format!("`{}` is the only test of {}", target.victim(), self.suite.name))
             };
@@ -231,7 +242,16 @@ impl Victim {
         }
         let victim = target.victim();
         match verdict {
-            Some(Verdict::NoDifference(Outcome::Pass)) => (end.status, end.words) = self.never_failed(lab),
+            Some(Verdict::NoDifference(Outcome::Pass)) => {
+                (end.status, end.words) = match &chosen {
+                    Some(chosen) => (Exit::Inconsistent, chosen.no_more(victim, tally(&target, true))),
+                    None => self.never_failed(lab, &chances, alone),
+                }
+            }
+            Some(Verdict::Inconsistent(Inconsistency::Noise)) => {
+                let is_likely = end.noise.as_ref().is_none_or(|noise| noise.low_probability_of_nothing().is_none());
+                end.words = chances::nothing_matters(victim, tally(&target, true), alone, is_likely);
+            }
             Some(Verdict::NoDifference(Outcome::Fail)) => {
                 let words = |thing: Thing| {
                     format!(
@@ -266,61 +286,101 @@ impl Victim {
     }
 
     /// Returns the status and the conclusion for a victim that has not failed.
-    fn never_failed(&self, lab: &Lab<'_>) -> (Exit, String) {
+    fn never_failed(&self, lab: &Lab<'_>, chances: &Chances, alone: Tally) -> (Exit, String) {
         let victim = &self.suite.tests[self.position];
-        if lab.is_cut_short {
+        let failed = if chances.has_failed() { "has failed too rarely for a search" } else { "has not failed" };
+        if let Some(limit) = lab.cut_short.filter(|_| lab.budget.is_none() || chances.has_failed() || chances.are_few())
+        {
             let words = format!(
-                "stopped at --max-runs: `{victim}` has not failed so far. Allow more runs, in which it may fail by chance"
+                "stopped at {limit}: `{victim}` {failed} so far. Allow {}, in which it may fail by chance",
+                limit.more()
             );
             return (Exit::Limit, words);
         }
-        let words = format!(
-            "`{victim}` never failed: neither alone, nor after all tests that precede it, nor beside all others. If it \
-             fails rarely, try again with --repeat 20"
-        );
-        (Exit::Nothing, words)
+        (Exit::Nothing, chances.never_failed(victim, alone, lab.budget.is_some()))
     }
 
-    /// Runs all tests again and again, one after the other and in parallel. Returns the way in which the victim first
-    /// fails, if it does. Tests that end the process without the victim, too, are left out.
-    fn fails_by_chance(&mut self, lab: &mut Lab<'_>) -> io::Result<Result<Option<Way>, RunError>> {
-        let mut ways = vec![];
-        if self.suite.tests.len() > 1 && self.suite.threads > 1 {
-            ways.push(Way::Parallel);
-        }
-        if self.position > 0 {
-            ways.push(Way::Serial);
-        }
-        for _ in 0..CHANCES {
-            for &way in &ways {
-                if lab.stops_at_limit() {
-                    return Ok(Ok(None));
-                }
-                let mut target = self.target(way).for_a_chance();
-                match lab.try_once(&mut target)? {
-                    Ok(run) if run.outcome == Outcome::Fail => {}
-                    Ok(_) => continue,
-                    Err(error) => return Ok(Err(error)),
-                }
-                match self.crashing_alone(lab, target.crash().unwrap_or_default())? {
-                    Ok(None) => return Ok(Ok(Some(way))),
+    /// Returns the chances in all ways that can matter.
+    fn chances(&self, repetition: Repetition) -> Chances {
+        let has_others = self.suite.tests.len() > 1;
+        let serial = (self.position > 0).then_some((Way::Serial, 1));
+        let usual =
+            (has_others && self.suite.threads > 1).then_some((Way::Parallel(Threads::Usual), self.suite.threads));
+        let more = self.suite.more_threads.filter(|_| has_others).map(|more| (Way::Parallel(Threads::More), more));
+        Chances::new([serial, usual, more].into_iter().flatten(), repetition.times())
+    }
+
+    /// Runs all tests again and again, in each way, until the victim has failed often enough, or the time is over.
+    /// Returns the way in which it is searched. Tests that end the process without the victim, too, are left out.
+    fn fails_by_chance(
+        &mut self,
+        lab: &mut Lab<'_>,
+        chances: &mut Chances,
+    ) -> io::Result<Result<Option<Chosen>, RunError>> {
+        let asked = lab.repetition;
+        let chosen = self.take_chances(lab, chances);
+        lab.repetition = asked;
+        chosen
+    }
+
+    fn take_chances(
+        &mut self,
+        lab: &mut Lab<'_>,
+        chances: &mut Chances,
+    ) -> io::Result<Result<Option<Chosen>, RunError>> {
+        loop {
+            if let Some(chosen) = chances.chosen() {
+                return Ok(Ok(Some(chosen)));
+            }
+            let Some((way, executions)) = chances.next() else { return Ok(Ok(None)) };
+            if !chances.has_failed() && !lab.has_time(DEFAULT_BUDGET) || lab.stops_at_limit() {
+                return Ok(Ok(None));
+            }
+            let mut target = self.target(way).for_a_chance(executions);
+            if !matches!(lab.repetition, Repetition::UntilPass(_)) {
+                lab.repetition = Repetition::new(NonZeroUsize::new(executions), None);
+            }
+            let run = match lab.try_once(&mut target)? {
+                Ok(run) => run,
+                Err(RunError::Limit(_)) => return Ok(Ok(None)),
+                Err(error) => return Ok(Err(error)),
+            };
+            if run.outcome == Outcome::Fail
+                && let crash @ [_, ..] = target.crash().unwrap_or_default()
+            {
+                match self.crashing_alone(lab, crash)? {
+                    Ok(None) => {}
                     Ok(Some(crashing)) => {
                         let text = format!("`{crashing}` ends the process when it runs alone. It is left out");
                         lab.emit(&Event::Note(&text))?;
                         self.leave_out(&crashing);
+                        *chances = self.chances(lab.repetition);
+                        continue;
                     }
                     Err(error) => return Ok(Err(error)),
                 }
             }
+            chances.take(&run);
         }
-        Ok(Ok(None))
+    }
+
+    /// Returns true if the victim fails in each of a few runs alone.
+    fn fails_alone(&self, lab: &mut Lab<'_>) -> io::Result<bool> {
+        for _ in 0..RUNS_ALONE {
+            match lab.try_once(&mut self.target(Way::Serial).alone())? {
+                Ok(run) if run.outcome == Outcome::Fail => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 
     /// Returns the first of these tests that ends the process when it runs alone.
     fn crashing_alone(&self, lab: &mut Lab<'_>, tests: &[String]) -> io::Result<Result<Option<String>, RunError>> {
         for test in tests {
             let Some(position) = self.suite.tests.iter().position(|other| other == test) else { continue };
-            let mut target = VictimTarget::new(&self.suite, position, Way::Parallel, self.options.clone()).alone();
+            let mut target =
+                VictimTarget::new(&self.suite, position, Way::Parallel(Threads::Usual), self.options.clone()).alone();
             match lab.try_once(&mut target)? {
                 Ok(_) if target.crash().is_some() => return Ok(Ok(Some(test.clone()))),
                 Ok(_) => {}
@@ -334,7 +394,7 @@ impl Victim {
     fn stopped(lab: &mut Lab<'_>, error: &RunError, begun: Duration) -> io::Result<Exit> {
         let status = match error {
             RunError::Interrupted => Exit::Interrupted,
-            RunError::Limit => Exit::Limit,
+            RunError::Limit(_) => Exit::Limit,
             _ => Exit::Unusable,
         };
         Self::end(lab, status, error.to_string(), begun)
@@ -358,6 +418,24 @@ impl Victim {
         };
         lab.end(end)
     }
+}
+
+/// Searches a victim that fails by chance, in runs that repeat it as often as its rate needs.
+fn search_repeatedly(lab: &mut Lab<'_>, target: &mut VictimTarget, chosen: &Chosen) -> io::Result<Searched> {
+    lab.emit(&Event::Note(&chosen.note(target.victim())))?;
+    let confidence = match lab.options.noise {
+        Noise::Expected(confidence) => confidence,
+        _ => noise::CONFIDENCE,
+    };
+    lab.options.noise = Noise::Expected(confidence);
+    lab.repetition = chosen.repetition(lab.repetition);
+    lab.search(target)
+}
+
+/// Returns how often the victim failed with all of the other tests, or with none.
+fn tally(target: &VictimTarget, all: bool) -> Tally {
+    let (failed, executions) = target.failures_at_end(all);
+    Tally { failed, executions }
 }
 
 /// Returns true if the victim fails alone and with all others.

@@ -41,9 +41,10 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
                 break;
             }
             if lab.stops_at_limit() {
-                let set = culprit.found.set;
+                let (set, limit) = (culprit.found.set, lab.limit());
                 let note = format!(
-                    "the search within culprit {set} is not complete, because --max-runs is reached: allow more runs"
+                    "the search within culprit {set} is not complete, because {limit} is reached: allow {}",
+                    limit.more()
                 );
                 lab.emit(&Event::Note(&note))?;
                 break;

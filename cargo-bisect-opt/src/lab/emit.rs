@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, io, path::PathBuf};
 
 use bisect_core::{
     ChangeId,
-    search::{Culprit, Mode, Order, Outcome, Question, Selection, Shared, Trial, TrialId, Unusable, Verdict},
+    search::{
+        Certainty, Culprit, Mode, Order, Outcome, Question, Selection, Shared, Trial, TrialId, Unusable, Verdict,
+    },
 };
 
 use super::{
@@ -51,6 +53,10 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
     }
     progress.started += 1;
     let nth = progress.started;
+    let left = match search.progress() {
+        noisy if noisy.is_noisy() => session.trials_left.next(noisy.trials_left(), search.culprits().len()),
+        progress => progress.trials_left(),
+    };
     let log = session.lab.shown_log(run);
     session.lab.emit(&Event::Run(&RunBegins {
         trial: trial.id,
@@ -64,7 +70,7 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
         selected,
         tests: session.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
         pattern: &pattern,
-        left: search.progress().trials_left(),
+        left,
         candidates: search.progress().candidates(),
     }))
 }
@@ -294,11 +300,12 @@ fn culprit_estimate<T: Target>(
     index: usize,
     shared: &Shared<'_>,
 ) -> Option<CulpritEstimate> {
-    let Some(tests) = &session.tests else { return session.search.test(0).certainty(index).map(Into::into) };
+    let of = |certainty: Certainty| CulpritEstimate::from(certainty).per_execution(session.lab.repetition);
+    let Some(tests) = &session.tests else { return session.search.test(0).certainty(index).map(of) };
     let set = |culprit: &Culprit| culprit.ids(session.target.order()).collect::<BTreeSet<_>>();
     let of_test = |&test: &usize| {
         let index = session.search.test(test).found().iter().position(|found| set(found) == set(shared.culprit))?;
-        let estimate = CulpritEstimate::from(session.search.test(test).certainty(index)?);
+        let estimate = of(session.search.test(test).certainty(index)?);
         Some(CulpritEstimate { test: Some(tests[test].clone()), ..estimate })
     };
     shared.tests.iter().filter_map(of_test).min_by(|a, b| a.confidence.total_cmp(&b.confidence))

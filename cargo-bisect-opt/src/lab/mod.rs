@@ -22,6 +22,7 @@ pub(crate) mod target;
 mod text_runs;
 mod texts;
 mod trial_done;
+mod trials_left;
 mod untested_steps;
 mod usual_failures;
 pub(crate) mod watch;
@@ -55,6 +56,7 @@ use crate::{
     run::{
         error::RunError,
         in_flight::InFlight,
+        limit::Limit,
         repetition::Repetition,
         result::RunResult,
         seed::Seed,
@@ -65,7 +67,7 @@ use crate::{
 use journal::Journal;
 use session::Session;
 use target::{Judgement, Target};
-use workers::{Next, Workers};
+use workers::{Next, Wait, Workers};
 
 /// The settings and resources of a search, except its target.
 pub(crate) struct Lab<'a> {
@@ -93,8 +95,10 @@ pub(crate) struct Lab<'a> {
     pub(crate) interrupt: &'a Interrupt,
     /// The totals of the previous searches: numbers continue from there.
     pub(crate) totals: Totals,
-    /// True once the limit of runs has kept the command from a run that its answer needs.
-    pub(crate) is_cut_short: bool,
+    /// The time for the command, from its first run on; `None` if it is not limited.
+    pub(crate) budget: Option<Duration>,
+    /// The limit that has kept the command from a run that its answer needs.
+    pub(crate) cut_short: Option<Limit>,
     /// The number of the earlier culprit that this search examines, if it examines one.
     pub(crate) parent_culprit: Option<usize>,
     /// The number of trials shown so far, in all searches. Each of them has a number.
@@ -153,11 +157,35 @@ impl Lab<'_> {
         self.options.max_runs.map(|max| max.saturating_sub(self.totals.runs))
     }
 
-    /// Returns true if no run is left, and then records that the command is cut short. Call it only where a run follows.
+    /// Returns true if no run is left, or no time, and then records that the command is cut short. Call it only where a
+    /// run follows.
     pub(crate) fn stops_at_limit(&mut self) -> bool {
-        let stops = self.runs_left() == Some(0);
-        self.is_cut_short |= stops;
-        stops
+        let is_last = self.runs_left() == Some(0);
+        self.cut_short = is_last.then_some(Limit::Runs).or(self.cut_short);
+        is_last || self.is_out_of_time()
+    }
+
+    /// Returns true if the time is over, and then records that the command is cut short.
+    fn is_out_of_time(&mut self) -> bool {
+        let is_over = self.time_left() == Some(Duration::ZERO);
+        self.cut_short = is_over.then_some(Limit::Time).or(self.cut_short);
+        is_over
+    }
+
+    /// Returns the time that is left for runs; `None` if there is no limit. Runs that the journal has take no time.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.budget.filter(|_| !self.journal.has_earlier()).map(|budget| budget.saturating_sub(self.elapsed()))
+    }
+
+    /// Returns true if less time than `default` has passed, or than the user allows. Runs that the journal has take no
+    /// time.
+    pub(crate) fn has_time(&self, default: Duration) -> bool {
+        self.journal.has_earlier() || self.elapsed() < self.budget.unwrap_or(default)
+    }
+
+    /// Returns the limit at which runs stop: the time, if it is over.
+    pub(crate) fn limit(&self) -> Limit {
+        if self.time_left() == Some(Duration::ZERO) { Limit::Time } else { Limit::Runs }
     }
 
     /// Runs a whole search, and returns its result without emitting its end.
@@ -207,7 +235,9 @@ impl Lab<'_> {
         self.totals.trials += end.trials;
         self.totals.runs += end.runs;
         let verdict = search.verdict();
-        self.is_cut_short |= verdict == Some(Verdict::Incomplete(Incomplete::MaxRuns));
+        if verdict == Some(Verdict::Incomplete(Incomplete::MaxRuns)) {
+            self.cut_short = Some(self.limit());
+        }
         Ok(Searched { end, found, verdict })
     }
 
@@ -245,9 +275,9 @@ impl Lab<'_> {
         subject: Option<String>,
     ) -> io::Result<Result<RunResult, RunError>> {
         if self.stops_at_limit() {
-            return Ok(Err(RunError::Limit));
+            return Ok(Err(RunError::Limit(self.limit())));
         }
-        let interrupt = self.interrupt;
+        let (interrupt, time_left) = (self.interrupt, self.time_left());
         let number = self.totals.runs + 1;
         let choice = Choice::of(target.order(), &selection);
         let trial = Trial { id: TrialId(0), question, selection, tests: vec![0] };
@@ -279,10 +309,11 @@ impl Lab<'_> {
         let shown = thread::scope(|scope| {
             let mut workers = Workers::new(scope, target.runner(), 1, interrupt, self.journal.clone(), &self.in_flight);
             workers.start(spec, &target.brief());
-            let next = workers.next(None);
+            let next = workers.next(Wait::Until(time_left));
             workers.finish();
             match next {
                 Some(Next::Over { result, .. }) => result,
+                None => Err(RunError::Limit(Limit::Time)),
                 _ => Err(RunError::Interrupted),
             }
         });
@@ -352,9 +383,12 @@ impl Lab<'_> {
     /// # Errors
     /// If the event cannot be emitted.
     pub(crate) fn end(&mut self, mut end: End) -> io::Result<Exit> {
-        if self.is_cut_short && matches!(end.status, Exit::Found | Exit::Nothing) {
+        if let Some(limit) = self.cut_short
+            && matches!(end.status, Exit::Found | Exit::Nothing)
+        {
             end.status = Exit::Limit;
-            end.words += "; stopped at --max-runs: allow more runs for the rest of the answer";
+            let more = limit.more();
+            end.words = format!("{}; stopped at {limit}: allow {more} for the rest of the answer", end.words);
         }
         end.continuation = self.next_steps.continuation(&end);
         end.next = self.next_steps.after(&end);

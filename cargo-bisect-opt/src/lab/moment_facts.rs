@@ -16,7 +16,7 @@ use crate::{
         moments::BrokenMoment,
     },
     report::{content::Report, watched::Description},
-    run::moment,
+    run::{limit::Limit, moment},
     units::{grouped, listed, nearest},
 };
 
@@ -31,8 +31,8 @@ pub(super) enum WatchError {
         "{0}: the program behaves differently in each run; fix the seeds of its random numbers and the order of its threads"
     )]
     Inconsistent(String),
-    #[error("stopped at --max-runs: {0}")]
-    Limit(String),
+    #[error("stopped at {0}: {1}")]
+    Limit(Limit, String),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -44,7 +44,7 @@ impl WatchError {
             Self::Interrupted => Exit::Interrupted,
             Self::Unusable(_) | Self::Io(_) => Exit::Unusable,
             Self::Inconsistent(_) => Exit::Inconsistent,
-            Self::Limit(_) => Exit::Limit,
+            Self::Limit(..) => Exit::Limit,
         }
     }
 }

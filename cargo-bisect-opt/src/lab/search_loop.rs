@@ -9,16 +9,17 @@ use super::{
     session::Session,
     target::{Judgement, Target},
     text_runs,
-    workers::{self, Next},
+    workers::{self, Next, Wait},
 };
 use crate::{
     output::{
-        conclusion::{Conclusion, TargetFacts, conclude},
+        conclusion::{Conclusion, TargetFacts, conclude, stopped_at},
         conclusion_kind::ConclusionKind,
         exit_status::Exit,
     },
     run::{
         error::RunError,
+        limit::Limit,
         result::RunResult,
         spec::{Choice, RunSpec},
     },
@@ -39,8 +40,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
                 let both = emit::both_fail(self);
                 let usual_failure = both.as_ref().map(|both| both.usual.as_str());
-                let order = self.target.order();
-                let about = TargetFacts { order, log: &log, line: &line, is_build, terms, usual_failure };
+                let (order, passed) = (self.target.order(), self.passed_with_all);
+                let about = TargetFacts { order, log: &log, line: &line, passed, is_build, terms, usual_failure };
                 match emit::unrelated_failures(self) {
                     Some(both) => Conclusion { status: Exit::Nothing, kind: None, words: both.conclusion() },
                     None => conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about),
@@ -55,6 +56,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let words = format!("interrupted; {what} are in {directory}");
                 Conclusion { status: Exit::Interrupted, kind: None, words }
             }
+            Err(RunError::Limit(limit)) => stopped_at(limit, &self.search),
             Err(error) => {
                 let (kind, words) = match error.machine_fault() {
                     Some(fault) => (Some(ConclusionKind::Machine), error.of_machine(fault)),
@@ -72,6 +74,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             // The request may have come before the workers listened.
             if self.lab.interrupt.requested() {
                 return Ok(Err(RunError::Interrupted));
+            }
+            if self.search.verdict().is_none() && self.lab.is_out_of_time() {
+                return Ok(Err(RunError::Limit(Limit::Time)));
             }
             self.end_obsolete();
             text_runs::want_texts(self);
@@ -104,7 +109,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// Waits for a run to end, and takes runs that end at the same time with it: the next step is better decided when
     /// all their answers are known.
     fn take_results(&mut self) -> Result<(), RunError> {
-        let mut next = self.workers.next(None);
+        let mut next = self.workers.next(Wait::Until(self.lab.time_left()));
         while let Some(came) = next.take() {
             match came {
                 Next::Cancelled => {}
@@ -121,9 +126,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                             workers::delete_reports(&spec);
                         }
                     }
-                    if coalesce_window.is_some() {
-                        next = self.workers.next(coalesce_window);
-                    }
+                    next = coalesce_window.and_then(|window| self.workers.next(Wait::Joined(window)));
                 }
             }
         }
@@ -145,7 +148,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let number = self.lab.totals.runs + self.search.progress().runs();
             let choice = Choice::of(self.target.order(), &trial.selection);
             let tests = self.tests.as_ref().map(|_| trial.tests.clone());
-            let repetition = self.repetition();
+            let repetition = self.repetition_of(&trial);
             let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
             emit::run(self, &spec)?;
             self.workers.start(spec, &self.target.brief());
@@ -225,6 +228,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
             if self.looks_again == Some(trial.question) && failed.is_empty() {
                 failed.push(Vec::new());
+            }
+            if trial.question == Question::AllOn {
+                self.passed_with_all +=
+                    runs.iter().filter(|run| run.outcome == Outcome::Pass).map(|run| run.executions).sum::<usize>();
+                self.duration_with_all = runs.iter().map(|run| run.duration).max().unwrap_or_default();
             }
             if !failed.is_empty() {
                 self.looks_again = Some(trial.question);

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    num::NonZeroUsize,
     sync::Arc,
     time::Duration,
 };
@@ -19,6 +20,7 @@ use super::{
     smallest_failure::SmallestFailure,
     target::{Runner, Target},
     texts::Texts,
+    trials_left::TrialsLeft,
     untested_steps::UntestedSteps,
     usual_failures::UsualFailures,
     workers::{self, Workers},
@@ -32,6 +34,11 @@ use crate::{
     },
     vcs::since::Since,
 };
+
+/// The number of executions, and the time for them, before the search says that a target that passes both ways has
+/// nothing to find.
+const EXTRA_EXECUTIONS: usize = 10;
+const EXTRA_TIME: Duration = Duration::from_secs(30);
 
 /// A search in progress.
 pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
@@ -71,6 +78,9 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) parallelism_hint: Option<ParallelismHint>,
     /// The tests that failed in each failing run at an end, and in the run that checks them.
     pub(super) failed_at_end: Vec<Vec<String>>,
+    /// The number of executions with every change that passed, and the time of the last run of them.
+    pub(super) passed_with_all: usize,
+    pub(super) duration_with_all: Duration,
     /// The end state that is run once more.
     pub(super) looks_again: Option<Question>,
     /// The steps that no run could test, for a counter.
@@ -81,6 +91,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) smallest_failure: SmallestFailure,
     /// The cost of runs, for a noisy target.
     pub(super) noisy_stats: NoisyStats,
+    /// The number of trials left that was shown last.
+    pub(super) trials_left: TrialsLeft,
 }
 
 /// The runs that are still to be made for one trial, which awaits judgement.
@@ -138,11 +150,14 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             named: Vec::new(),
             tests: None,
             failed_at_end: Vec::new(),
+            passed_with_all: 0,
+            duration_with_all: Duration::ZERO,
             looks_again: None,
             untested_steps: UntestedSteps::default(),
             usual_failures: UsualFailures::default(),
             smallest_failure: SmallestFailure::default(),
             noisy_stats: NoisyStats::default(),
+            trials_left: TrialsLeft::default(),
         }
     }
 
@@ -175,6 +190,22 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             }
             asked => asked,
         }
+    }
+
+    /// Returns how often a run of this trial executes the target. The user came because it fails. Where it passes at both
+    /// ends, the runs that check the end with every change execute it more often: a build that has passed would only be
+    /// up to date.
+    pub(super) fn repetition_of(&self, trial: &Trial) -> Repetition {
+        let is_check = trial.question == Question::AllOn && self.search.trial_state(trial.id).repeats().is_some();
+        let passes_both_ways = self.tests.is_none() && self.knows_ends() && self.failed_at_end.is_empty();
+        if self.lab.repetition != Repetition::Once || !is_check || !passes_both_ways || self.target.is_build() {
+            return self.repetition();
+        }
+        // There are at least two checks, and as many as runs at once.
+        let checks = u32::try_from(self.lab.jobs.get().clamp(2, 4)).unwrap_or(2);
+        let in_time = EXTRA_TIME.as_nanos() / self.duration_with_all.as_nanos().max(1) / u128::from(checks);
+        let times = usize::try_from(in_time).unwrap_or(usize::MAX).min(EXTRA_EXECUTIONS.div_ceil(checks as usize));
+        Repetition::new(NonZeroUsize::new(times), None)
     }
 
     /// Returns true if a trial is of the whole target in an end state.

@@ -49,7 +49,7 @@ pub(super) fn context<T: Target>(session: &Session<'_, '_, '_, '_, T>, trial: &T
         of: search.progress().changes(),
         selected: trial_context::compact(&search.trial_state(trial.id).enabled()),
         logs: runs.map(|&run| session.lab.log_name(run)).collect(),
-        estimate: estimate.as_ref().map(TrialEstimate::from),
+        estimate: estimate.map(|estimate| TrialEstimate::from(&estimate).per_execution(session.lab.repetition)),
         ..TrialContext::default()
     }
 }

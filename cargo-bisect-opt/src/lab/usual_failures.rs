@@ -34,7 +34,7 @@ impl UsualFailures {
             return;
         }
         let seen = self.seen.entry(trial.selection.clone()).or_default();
-        seen.is_without_culprits |= trial.question == AllButFound;
+        seen.is_without_culprits |= trial.question == Question::AllButFound;
         // Of a run that passed, only such a failure is told.
         seen.as_usual |= passed.iter().any(|run| !run.reason.is_empty());
         seen.cleanly |= passed.iter().any(|run| run.reason.is_empty());

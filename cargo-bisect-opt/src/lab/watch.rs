@@ -15,7 +15,7 @@ use super::{
     moment_facts::{MomentFacts, WatchError},
     target::{Judgement, Target},
     trial_done,
-    workers::{Next, Workers},
+    workers::{Next, Wait, Workers},
 };
 use crate::{
     output::{
@@ -25,7 +25,7 @@ use crate::{
     },
     process::own_file,
     report::watched::{self, Evaluation, WatchFact, WatchedProcess},
-    run::{error::RunError, moment, spec::Choice},
+    run::{error::RunError, limit::Limit, moment, spec::Choice},
     units::{grouped, plural},
 };
 
@@ -217,11 +217,20 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         Ok(())
     }
 
+    /// Returns the end of a search at a limit.
+    fn at_limit(&self, limit: Limit) -> WatchError {
+        let good = self.facts.search.last_good().map_or_else(|| "none".to_owned(), grouped);
+        WatchError::Limit(limit, format!("the last moment known to be good is {good}"))
+    }
+
     /// Makes a run. Returns the lines of the process with moments, and how the run ended.
     fn execute(&mut self, selection: &Selection, moment: u64) -> Result<(WatchedProcess, String), WatchError> {
+        let time_left = self.lab.time_left();
         if self.lab.options.max_runs.is_some_and(|max| self.facts.runs >= max) {
-            let good = self.facts.search.last_good().map_or_else(|| "none".to_owned(), grouped);
-            return Err(WatchError::Limit(format!("the last moment known to be good is {good}")));
+            return Err(self.at_limit(Limit::Runs));
+        }
+        if time_left == Some(Duration::ZERO) {
+            return Err(self.at_limit(Limit::Time));
         }
         let id = TrialId(self.facts.trials);
         let trial = Trial { id, question: Question::Prefix, selection: selection.clone(), tests: vec![0] };
@@ -236,15 +245,17 @@ impl<T: Target> MomentHunt<'_, '_, T> {
             let mut workers =
                 Workers::new(scope, self.target.runner(), 1, interrupt, self.lab.journal.clone(), &self.lab.in_flight);
             workers.start(spec, &self.target.brief());
-            let next = workers.next(None);
+            let next = workers.next(Wait::Until(time_left));
             workers.finish();
             match next {
                 Some(Next::Over { result, .. }) => result,
+                None => Err(RunError::Limit(Limit::Time)),
                 _ => Err(RunError::Interrupted),
             }
         });
         let shown = shown.map_err(|error| match error {
             RunError::Interrupted => WatchError::Interrupted,
+            RunError::Limit(limit) => self.at_limit(limit),
             error => WatchError::Unusable(error.to_string()),
         })?;
         (self.duration, self.started_ms) = (self.lab.time_since(started), in_milliseconds(started));

@@ -91,6 +91,15 @@ impl<S> From<RunError> for Ended<S> {
     }
 }
 
+/// The time that the loop waits for the next event.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wait {
+    /// As long as it takes, or until this time is over.
+    Until(Option<Duration>),
+    /// At most this time, for an event that is taken together with the one before.
+    Joined(Duration),
+}
+
 /// The next event for the loop.
 pub(super) enum Next<S> {
     /// The end of a run.
@@ -226,36 +235,33 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         ended
     }
 
-    /// Waits for the next event, no longer than `window`. Returns `None` if none came. At least one run must be in
-    /// flight.
+    /// Waits for the next event. Returns `None` if none came in this time. At least one run must be in flight.
     ///
     /// # Panics
     /// If the thread of a run panicked.
-    pub(super) fn next(&mut self, window: Option<Duration>) -> Option<Next<R::Shown>> {
+    pub(super) fn next(&mut self, wait: Wait) -> Option<Next<R::Shown>> {
+        let is_joined = matches!(wait, Wait::Joined(_));
         if self.journal.has_earlier() {
             let running = |run| {
                 let running = self.running.iter().flatten().find(|running| running.spec.number == run)?;
                 Some(if running.is_abandoned { Need::Unwanted } else { Need::Wanted })
             };
-            match self.journal.take(&*self.runner, running, window.is_some()) {
+            match self.journal.take(&*self.runner, running, is_joined) {
                 Ok(Some(end)) => return Some(self.end_as_recorded(end)),
                 Ok(None) => return None,
                 Err(Discarded) => self.make_recorded(),
             }
         }
-        let message = match window {
-            None => {
-                #[cfg(test)]
-                self.runner.loop_waits(self.running.iter().flatten().count());
-                // `self` holds a sender too, so one always exists.
-                self.messages.recv().expect("a sender exists")
-            }
-            Some(window) => match self.messages.recv_timeout(window) {
-                Ok(message) => message,
-                Err(_) => return None,
-            },
+        #[cfg(test)]
+        if !is_joined {
+            self.runner.loop_waits(self.running.iter().flatten().count());
+        }
+        let message = match wait {
+            // `self` holds a sender too, so one always exists.
+            Wait::Until(None) => self.messages.recv().expect("a sender exists"),
+            Wait::Until(Some(time)) | Wait::Joined(time) => self.messages.recv_timeout(time).ok()?,
         };
-        Some(self.take(message, window.is_some()))
+        Some(self.take(message, is_joined))
     }
 
     /// Ends a run as it ended before the search was interrupted.
@@ -328,7 +334,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     pub(super) fn finish(&mut self) {
         self.end(|_| true);
         while !self.is_idle() {
-            self.next(None);
+            self.next(Wait::Until(None));
         }
         let stays = |path: PathBuf| Some((remove_tree(&path).err()?, path));
         let stays: Vec<_> = self.left.drain(..).filter_map(stays).collect();

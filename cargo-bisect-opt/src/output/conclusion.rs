@@ -8,8 +8,13 @@ use bisect_core::{
     },
 };
 
-use super::{conclusion_kind::ConclusionKind, exit_status::Exit, noise::NoiseEstimate, terms::Terms};
-use crate::run::spec::Choice;
+use super::{
+    conclusion_kind::ConclusionKind,
+    exit_status::Exit,
+    noise::{self, NoiseEstimate},
+    terms::Terms,
+};
+use crate::run::{limit::Limit, spec::Choice};
 use crate::units::plural;
 
 /// Facts about the target that its search does not know.
@@ -21,6 +26,8 @@ pub(crate) struct TargetFacts<'a> {
     pub(crate) log: &'a dyn Fn(TrialId) -> String,
     /// Returns a line of a trial's output that reports a change.
     pub(crate) line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
+    /// The number of executions with every change, all of which passed; 0 if others did not.
+    pub(crate) passed: usize,
     /// See [`Target::is_build`](crate::lab::target::Target::is_build).
     pub(crate) is_build: bool,
     /// See [`Target::terms`](crate::lab::target::Target::terms).
@@ -119,13 +126,7 @@ fn under_noise(
         Verdict::Incomplete(Incomplete::MaxRuns) => {
             let likeliest = estimate.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
             let culprits = plural(found, "culprit");
-            (
-                Exit::Limit,
-                format!(
-                    "stopped at --max-runs with {culprits} found: allow more runs for the rest of the search. \
-                     So far {rates}; likeliest next: {likeliest}"
-                ),
-            )
+            (Exit::Limit, format!("{}. So far {rates}; likeliest next: {likeliest}", at_limit(Limit::Runs, &culprits)))
         }
         Verdict::Complete => {
             let culprits = plural(found, "culprit");
@@ -231,6 +232,16 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
     }
 }
 
+/// Returns the conclusion of a search that a limit of the command has ended.
+pub(crate) fn stopped_at(limit: Limit, search: &Search) -> Conclusion {
+    let culprits = plural(ConclusionKind::culprits_left(search).len(), "culprit");
+    Conclusion { status: Exit::Limit, kind: None, words: at_limit(limit, &culprits) }
+}
+
+fn at_limit(limit: Limit, culprits: &str) -> String {
+    format!("stopped at {limit} with {culprits} found: allow {} for the rest of the search", limit.more())
+}
+
 fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
     let culprits = plural(found, "culprit");
     match why {
@@ -241,10 +252,7 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
         Incomplete::MaxSetSize => {
             (Exit::Limit, "every failing set has more changes than --max-set allows: raise it".to_owned())
         }
-        Incomplete::MaxRuns => (
-            Exit::Limit,
-            format!("stopped at --max-runs with {culprits} found: allow more runs for the rest of the search"),
-        ),
+        Incomplete::MaxRuns => (Exit::Limit, at_limit(Limit::Runs, &culprits)),
         Incomplete::Unresolved(reason) => {
             let words = format!("found {culprits}; the rest is unresolved, because runs {}", unresolved(reason));
             (if found > 0 { Exit::Limit } else { Exit::Unusable }, words)
@@ -273,10 +281,12 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
             "is this what fails for you, with the same command, features and profile? (documentation tests are not run)"
         }
     };
-    let in_runs = if search.progress().is_noisy() {
-        format!(", in {}", plural(search.progress().runs(), "run"))
-    } else {
-        String::new()
+    let in_runs = match (about.passed, outcome) {
+        _ if search.progress().is_noisy() => format!(", in {}", plural(search.progress().runs(), "run")),
+        (passed @ 2.., Outcome::Pass) if !about.is_build => {
+            format!(", in {} with every change ({})", plural(passed, "run"), noise::excluded(passed))
+        }
+        _ => String::new(),
     };
     let longer = if search.progress().is_noisy() {
         ""

@@ -33,7 +33,7 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
     ),
     (
         Exit::Limit,
-        "stopped at a limit (`--max`, `--max-set`, `--max-runs`), or the remaining runs were unresolved; culprits found so far are reported",
+        "stopped at a limit (`--max`, `--max-set`, `--max-runs`, `--budget`), or the remaining runs were unresolved; culprits found so far are reported",
     ),
     (Exit::Interrupted, "interrupted; culprits found so far are saved"),
 ];

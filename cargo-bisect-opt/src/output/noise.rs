@@ -10,39 +10,74 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     report::content::Report,
-    units::{plural, seconds},
+    run::repetition::Repetition,
+    units::{percent, percentage, plural, seconds},
 };
+
+/// The probability that a rate above the stated bound would have shown no failure.
+const MISSED: f64 = 0.05;
+
+/// Returns the statement about the rates that this number of executions without a failure excludes.
+pub(crate) fn excluded(executions: usize) -> String {
+    let number = f64::from(u32::try_from(executions.max(1)).unwrap_or(u32::MAX));
+    let rate = -(MISSED.ln() / number).exp_m1();
+    format!("a rate above {} is excluded at 95%", percent(rate))
+}
 
 /// The confidence that is asked for by default.
 pub(crate) const CONFIDENCE: f64 = 0.99;
 
-/// A failure rate with its 95% interval.
+/// A failure rate of an execution with its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FailureRate {
     mean: f64,
     low: f64,
     high: f64,
+    /// The number of executions in the runs that have shown it.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    executions: usize,
+}
+
+fn once() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_once(executions: &usize) -> bool {
+    *executions == 1
 }
 
 impl From<posterior::Rate> for FailureRate {
     fn from(posterior::Rate { mean, low, high }: posterior::Rate) -> Self {
-        Self { mean, low, high }
+        Self { mean, low, high, executions: 1 }
     }
 }
 
 impl FailureRate {
+    /// Returns the rate of an execution, if this is the rate of runs with this repetition.
+    pub(crate) fn per_execution(self, repetition: Repetition) -> Self {
+        let [mean, low, high] = [self.mean, self.low, self.high].map(|rate| repetition.rate_of_execution(rate));
+        let executions = match repetition {
+            Repetition::UntilFailure(times) => times.get(),
+            _ => 1,
+        };
+        Self { mean, low, high, executions }
+    }
+
     fn is_never(self) -> bool {
-        self.low <= 0.0 && self.mean < 0.01
+        let in_a_run = f64::from(u32::try_from(self.executions).unwrap_or(u32::MAX));
+        self.low <= 0.0 && self.mean < 0.01 / in_a_run
     }
 
     /// `about 31% of the time (22–42%)`
     pub(super) fn describe(self) -> String {
-        let percent = |rate: f64| format!("{:.0}", 100.0 * rate);
-        let range = format!("{}–{}%", percent(self.low), percent(self.high));
+        let is_once = self.executions == 1;
+        let shown = |rate: f64| if is_once { format!("{:.0}", 100.0 * rate) } else { percentage(rate) };
+        let range = format!("{}–{}%", shown(self.low), shown(self.high));
         match self {
             rate if rate.is_never() => "never".to_owned(),
             FailureRate { mean, high, .. } if high >= 1.0 && mean > 0.99 => "always".to_owned(),
-            FailureRate { mean, .. } => format!("about {}% of the time ({range})", percent(mean)),
+            FailureRate { mean, .. } => format!("about {}% of the time ({range})", shown(mean)),
         }
     }
 }
@@ -68,6 +103,12 @@ impl From<Certainty> for CulpritEstimate {
 }
 
 impl CulpritEstimate {
+    /// Returns the estimate with rates of executions, if these are rates of runs with this repetition.
+    pub(crate) fn per_execution(self, repetition: Repetition) -> Self {
+        let [without, with] = [self.without, self.with].map(|rate| rate.per_execution(repetition));
+        Self { without, with, ..self }
+    }
+
     /// Returns the confidence and the failure rates in words.
     pub(crate) fn describe(&self) -> String {
         let (with, without) = (self.with.describe(), self.without.describe());
@@ -139,6 +180,13 @@ impl NoiseEstimate {
         }
     }
 
+    /// Returns the estimate with rates of executions, if these are rates of runs with this repetition.
+    pub(crate) fn per_execution(self, repetition: Repetition) -> Self {
+        let [without, with, rate_if_nothing] =
+            [self.without, self.with, self.rate_if_nothing].map(|rate| rate.per_execution(repetition));
+        Self { without, with, rate_if_nothing, ..self }
+    }
+
     /// Names the test of the estimate.
     pub(crate) fn with_test(self, test: String) -> Self {
         Self { test: Some(test), ..self }
@@ -201,6 +249,8 @@ fn percent_down(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use super::*;
 
     #[test]
@@ -211,7 +261,20 @@ mod tests {
             ((0.31, 0.22, 0.42), "about 31% of the time (22–42%)"),
             ((0.03, 0.0, 0.1), "about 3% of the time (0–10%)"),
         ] {
-            assert_eq!(FailureRate { mean, low, high }.describe(), words);
+            assert_eq!(FailureRate { mean, low, high, executions: 1 }.describe(), words);
+        }
+    }
+
+    #[test]
+    fn rates_of_repeated_executions_are_described() {
+        let repetition = Repetition::new(NonZeroUsize::new(100), None);
+        for ((mean, low, high), words) in [
+            ((0.63, 0.3, 0.85), "about 1% of the time (0.4–2%)"),
+            ((0.03, 0.0, 0.2), "about 0.03% of the time (0–0.2%)"),
+            ((0.005, 0.0, 0.04), "never"),
+        ] {
+            let rate = FailureRate { mean, low, high, executions: 1 };
+            assert_eq!(rate.per_execution(repetition).describe(), words);
         }
     }
 

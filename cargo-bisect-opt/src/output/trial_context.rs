@@ -6,6 +6,7 @@ use bisect_core::search::Estimate;
 use serde::{Deserialize, Serialize};
 
 use super::noise::FailureRate;
+use crate::run::repetition::Repetition;
 
 /// The place of a trial in its search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -66,6 +67,14 @@ pub(crate) fn compact(ranges: &[Range<usize>]) -> Vec<(usize, usize)> {
         .zip(lasts)
         .filter_map(|(first, after)| Some((ranges.get(first)?.start, ranges.get(after.checked_sub(1)?)?.end)))
         .collect()
+}
+
+impl TrialEstimate {
+    /// Returns the estimate with rates of executions, if these are rates of runs with this repetition.
+    pub(crate) fn per_execution(self, repetition: Repetition) -> Self {
+        let [without, with] = [self.without, self.with].map(|rate| rate.per_execution(repetition));
+        Self { without, with, ..self }
+    }
 }
 
 impl From<&Estimate> for TrialEstimate {

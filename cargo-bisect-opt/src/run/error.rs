@@ -1,5 +1,6 @@
 //! The errors that keep a run from being made.
 
+use super::limit::Limit;
 use crate::process::{SpawnError, machine_fault::MachineFault};
 
 /// A reason why a run could not be made at all.
@@ -11,9 +12,9 @@ pub(crate) enum RunError {
     /// The user stopped it. Everything that it started has ended.
     #[error("interrupted")]
     Interrupted,
-    /// The user allows no more runs.
-    #[error("stopped at --max-runs: allow more runs")]
-    Limit,
+    /// The user allows no more runs, or no more time.
+    #[error("stopped at {0}: allow {more}", more = .0.more())]
+    Limit(Limit),
     /// The run's files could not be written or read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -28,7 +29,7 @@ impl RunError {
         match self {
             Self::Spawn(error) => error.machine_fault(),
             Self::Io(error) => MachineFault::of(error),
-            Self::Interrupted | Self::Limit | Self::Unusable(_) => None,
+            Self::Interrupted | Self::Limit(_) | Self::Unusable(_) => None,
         }
     }
 

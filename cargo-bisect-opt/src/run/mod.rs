@@ -3,6 +3,7 @@
 pub(crate) mod cause;
 pub(crate) mod error;
 pub(crate) mod in_flight;
+pub(crate) mod limit;
 pub(crate) mod lost_reports;
 pub(crate) mod moment;
 pub(crate) mod outcome;

@@ -64,6 +64,17 @@ impl Repetition {
             .unwrap_or_else(|| outcomes.len().checked_sub(1).expect("a run executes the target"))
     }
 
+    /// Returns the failure rate of an execution, of a target whose runs fail at this rate.
+    pub(crate) fn rate_of_execution(self, rate: f64) -> f64 {
+        let root =
+            |rate: f64, times: NonZeroUsize| rate.powf(1.0 / f64::from(u32::try_from(times.get()).unwrap_or(u32::MAX)));
+        match self {
+            Self::Once | Self::Each(_) => rate,
+            Self::UntilFailure(times) => 1.0 - root(1.0 - rate, times),
+            Self::UntilPass(times) => root(rate, times),
+        }
+    }
+
     /// Returns the outcomes that count in addition to that of the run.
     pub(crate) fn also(self, outcomes: &[Outcome]) -> &[Outcome] {
         if let Self::Each(_) = self { outcomes.get(1..).unwrap_or_default() } else { &[] }
@@ -127,6 +138,15 @@ mod tests {
         assert_eq!(Repetition::new(times(1), None), Repetition::Once);
         assert_eq!(Repetition::new(None, times(1)), Repetition::Once);
         assert_eq!(Repetition::Once.line("x".to_owned()), "x");
+    }
+
+    #[test]
+    fn a_rate_is_of_an_execution() {
+        let rates = [Repetition::Once, Repetition::new(times(2), None), Repetition::new(None, times(2))]
+            .map(|repetition| repetition.rate_of_execution(0.36));
+        for (rate, expected) in rates.into_iter().zip([0.36, 0.2, 0.6]) {
+            assert!((rate - expected).abs() < 1e-9, "{rates:?}");
+        }
     }
 
     #[cfg(unix)]

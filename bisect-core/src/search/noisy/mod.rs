@@ -21,6 +21,7 @@ mod minimize;
 mod next_question;
 mod noisy_bracket;
 mod proof;
+pub(super) mod square_wave;
 mod state;
 mod stopping_rule;
 mod trials;

@@ -250,6 +250,10 @@ impl NoisyState {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of runs, within reason")]
     pub(in crate::search) fn runs_left(&self) -> Option<usize> {
         let Stage::Narrow(narrowing) = &self.stage else { return None };
+        // The forecast is of a culprit. If there is probably none, it would grow with each run.
+        if !narrowing.is_first() && narrowing.point().probability_of_nothing() >= tuning::STAND_OUT_NOTHING {
+            return None;
+        }
         Some(narrowing.point().runs_left(1.0 - self.allowed()).clamp(1.0, 1e6) as usize)
     }
 

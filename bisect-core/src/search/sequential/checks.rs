@@ -37,6 +37,7 @@ use crate::search::{
     noisy::{
         Alternatives, Run,
         carry_over::{self, Rule},
+        square_wave,
     },
 };
 
@@ -127,7 +128,14 @@ impl Sequential {
             runs.push(Run::expected(&asked.selection, fails));
             checks.push((asked, expected));
         }
+        checks.extend(self.against_the_wave(&runs));
         checks
+    }
+
+    /// Returns one more check if a wave explains all these runs: one that is expected to end otherwise.
+    fn against_the_wave(&self, runs: &[Run]) -> Option<(Asked, Outcome)> {
+        let expected = if square_wave::predicted(runs)? { Outcome::Pass } else { Outcome::Fail };
+        Some((self.questions_that(expected).pop()?, expected))
     }
 
     /// Returns `count` checks of a set: one without each change in `left_out`, the others of the whole set.

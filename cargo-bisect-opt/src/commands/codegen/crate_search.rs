@@ -13,6 +13,7 @@ use crate::{
     cargo::profiles::CHECKS,
     lab::{Lab, Searched},
     output::{events::Event, exit_status::Exit},
+    run::limit::Limit,
     targets::project::ProjectTarget,
 };
 
@@ -65,7 +66,7 @@ impl CrateSearch {
                 return match side.find(lab)? {
                     GoodSide::Found(compilation) => Self::of(drill, &compilation, lab),
                     GoodSide::Nothing => Ok(search),
-                    GoodSide::Stopped => Ok(search.stopped("dev", lab.interrupt.requested())),
+                    GoodSide::Stopped => Ok(search.stopped("dev", lab.interrupt.requested(), lab.limit())),
                 };
             }
             Some(Verdict::NoDifference(Outcome::Pass) | Verdict::Unusable(Unusable::Reversed)) if is_one_way => {
@@ -91,7 +92,7 @@ impl CrateSearch {
                 Self::by_optimization(drill, lab)
             }
             BetweenProfiles::Nothing(_) => Ok(search),
-            BetweenProfiles::Stopped => Ok(search.stopped(passing, lab.interrupt.requested())),
+            BetweenProfiles::Stopped => Ok(search.stopped(passing, lab.interrupt.requested(), lab.limit())),
         }
     }
 
@@ -151,14 +152,15 @@ impl CrateSearch {
         Ok(Self { compilation: compilation.clone(), target, searched })
     }
 
-    /// Returns the same search, stopped by the user or by the limit of runs.
-    fn stopped(mut self, profile: &str, is_interrupted: bool) -> Self {
+    /// Returns the same search, stopped by the user or at a limit.
+    fn stopped(mut self, profile: &str, is_interrupted: bool, limit: Limit) -> Self {
         let end = &mut self.searched.end;
         (end.status, end.words) = if is_interrupted {
             (Exit::Interrupted, format!("interrupted; the settings of the {profile} profile were not all tried"))
         } else {
+            let more = limit.more();
             let words = format!(
-                "stopped at --max-runs, before the settings of the {profile} profile were all tried: allow more runs"
+                "stopped at {limit}, before the settings of the {profile} profile were all tried: allow {more}"
             );
             (Exit::Limit, words)
         };

@@ -50,9 +50,11 @@ pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched,
             return end(lab, End { words: always(target, selections), ..failed.end }, begun);
         }
         Ok(Probe::Limit) => {
+            let limit = lab.limit();
             let words = format!(
-                "stopped at --max-runs: `{victim}` fails alone and after all tests that precede it. More runs show whether \
-                 it passes after some of them"
+                "stopped at {limit}: `{victim}` fails alone and after all tests that precede it. Allow {} to see whether it \
+                 passes after some of them",
+                limit.more()
             );
             return end(lab, End { status: Exit::Limit, words, ..failed.end }, begun);
         }

@@ -82,7 +82,7 @@ pub(super) fn explain(
     let mut is_in_process = None;
     if good.0 == 0
         && target.can_run_apart()
-        && let Some(times) = enough(bad, is_noisy)
+        && let Some(times) = enough(bad, lab.repetition.times(), is_noisy)
         && let Some(shared) = (Question { target, changes, needs, times, is_noisy }).answer(lab)?
     {
         answer.facts.push(Fact { of: "shared", text: shared.text });
@@ -181,7 +181,7 @@ impl Question<'_> {
                 None => return Ok(None),
             }
         }
-        Ok(enough((failed, SAMPLE), true).map(|times| times.max(2)))
+        Ok(enough((failed, SAMPLE), 1, true).map(|times| times.max(2)))
     }
 
     /// Returns true if the outcome changes where the victim has a new thing of its own.
@@ -219,13 +219,13 @@ fn fails(lab: &mut Lab<'_>, target: &mut VictimTarget, times: usize) -> io::Resu
     Ok(Some(false))
 }
 
-/// Returns the number of runs in which a victim fails at least once, if it failed in `failed` of `runs` runs so far,
-/// except with a small probability; `None` if that is too many.
-fn enough((failed, runs): (usize, usize), is_noisy: bool) -> Option<usize> {
-    if !is_noisy || failed == runs {
+/// Returns the number of runs in which a victim fails at least once, if it failed in `failed` of `executions` so far and
+/// a run has this number of executions, except with a small probability; `None` if that is too many.
+fn enough((failed, executions): (usize, usize), in_a_run: usize, is_noisy: bool) -> Option<usize> {
+    if !is_noisy || failed == executions {
         return Some(1);
     }
     let share = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    let passes = 1.0 - share(failed) / share(runs);
+    let passes = (1.0 - share(failed) / share(executions)).powf(share(in_a_run));
     (1..=MAX_RUNS).find(|&times| passes.powi(times) <= MISSED).and_then(|times| usize::try_from(times).ok())
 }

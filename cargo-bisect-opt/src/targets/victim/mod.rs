@@ -20,4 +20,4 @@ pub(crate) use candidates::Candidates;
 pub(crate) use options::VictimOptions;
 pub(crate) use suite::{Suite, SuiteError, suites};
 pub(crate) use target::VictimTarget;
-pub(crate) use way::{Apart, Thing, Way};
+pub(crate) use way::{Apart, Thing, Threads, Way};

@@ -9,7 +9,7 @@ use super::{
     options::VictimOptions,
     outcome::VictimRule,
     suite::Suite,
-    way::{Thing, Way},
+    way::{Thing, Threads, Way},
 };
 use crate::{
     cargo::libtest,
@@ -97,7 +97,7 @@ impl VictimRunner {
     /// of the tests stays the same.
     fn required(&self, with_victim: bool) -> &[String] {
         let is_here = match self.way {
-            Way::Serial | Way::Parallel => true,
+            Way::Serial | Way::Parallel(_) => true,
             Way::Apart(_) => self.required.sets_process_state.unwrap_or(true) == with_victim,
         };
         if is_here { &self.required.tests } else { &[] }
@@ -108,7 +108,26 @@ impl VictimRunner {
         let mut tests: Vec<_> = chosen.iter().map(|&at| self.others[at].as_str()).collect();
         tests.extend(self.required(with_victim).iter().map(String::as_str));
         tests.extend(with_victim.then_some(self.victim.as_str()));
-        self.suite.arguments_for(&tests, self.way != Way::Parallel)
+        self.suite.arguments_for(&tests, !self.is_parallel())
+    }
+
+    /// Returns true if the tests of one process run at once.
+    pub(super) fn is_parallel(&self) -> bool {
+        matches!(self.way, Way::Parallel(_))
+    }
+
+    /// Returns the number of tests that run at once in the process of the victim.
+    pub(super) fn threads(&self) -> usize {
+        match self.way {
+            Way::Parallel(Threads::Usual) => self.suite.threads,
+            Way::Parallel(Threads::More) => self.more_threads().unwrap_or(self.suite.threads),
+            Way::Serial | Way::Apart(_) => 1,
+        }
+    }
+
+    /// Returns the number of tests at once that the harness does not choose by itself, if there is one.
+    pub(super) fn more_threads(&self) -> Option<usize> {
+        self.suite.more_threads.filter(|_| self.way == Way::Parallel(Threads::More))
     }
 
     /// Returns the chosen tests and the victim, in the order in which the harness starts them.
@@ -128,6 +147,9 @@ impl VictimRunner {
         surroundings.seat.set(Activity::Tests(chosen.len() + self.required.tests.len() + 1));
         let Way::Apart(apart) = self.way else {
             let mut command = command(&self.arguments(chosen, true));
+            if let Some(threads) = self.more_threads() {
+                command.env(libtest::THREADS, threads.to_string());
+            }
             let _temporary = surroundings.set_apart(&mut command, spec.slot)?;
             let own = surroundings.scratch.inner()?;
             if let Some(thing) = self.renewed {
@@ -215,12 +237,12 @@ impl Runner for VictimRunner {
         let (mut blocker, mut crash) = (None, None);
         for _ in 0..spec.repetition.times() {
             let (finished, tests) = self.execute(spec, surroundings, &chosen)?;
-            let (names, is_parallel) = (self.in_order(&chosen), self.way == Way::Parallel);
+            let names = self.in_order(&chosen);
             let rule = VictimRule {
                 victim: &self.victim,
                 tests,
                 before: names.iter().take_while(|&&test| test != self.victim).count(),
-                threads: if is_parallel { self.suite.threads } else { 1 },
+                threads: self.threads(),
                 skip_code: self.options.skip_code,
                 fail_when: self.options.fail_when.as_ref(),
             };

@@ -14,6 +14,10 @@ use crate::{
 /// The time in which an executable must list its tests.
 const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// More threads than usual are at least this many, if there are as many tests, and this many times more than usual.
+const MIN_MORE_THREADS: usize = 16;
+const MORE_THREADS_FACTOR: usize = 4;
+
 /// A test executable, with the tests that the user selects.
 #[derive(Clone, Debug)]
 pub(crate) struct Suite {
@@ -31,6 +35,9 @@ pub(crate) struct Suite {
     skipped: Option<Vec<String>>,
     /// The number of tests that usually run at once.
     pub(crate) threads: usize,
+    /// A number of tests that exceeds that of processors; `None` if the user or the harness decides, or if there are too
+    /// few tests.
+    pub(crate) more_threads: Option<usize>,
     pub(super) launch: Launch,
     /// The user's arguments, without names of tests.
     arguments: Vec<OsString>,
@@ -91,6 +98,7 @@ impl Suite {
             ignored: Vec::new(),
             skipped: None,
             threads: libtest::threads(&arguments),
+            more_threads: None,
             launch,
             arguments: libtest::without_names(&arguments),
             libraries: artifacts.libraries.clone(),
@@ -105,6 +113,9 @@ impl Suite {
         }
         if !suite.takes_several_names(interrupt)? {
             suite.skipped = Some(suite.listed(&suite.arguments, &[], interrupt)?);
+        } else if libtest::asked_threads(&arguments).is_none() {
+            let more = suite.tests.len().min(MIN_MORE_THREADS.max(MORE_THREADS_FACTOR * suite.threads));
+            suite.more_threads = Some(more).filter(|more| *more > suite.threads);
         }
         Ok(suite)
     }

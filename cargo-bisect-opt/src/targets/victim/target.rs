@@ -20,6 +20,7 @@ use super::{
     way::{Thing, Way},
 };
 use crate::{
+    cargo::libtest,
     lab::target::{Judge, Judgement, Reproduction, Target},
     output::terms::Terms,
     process::shell,
@@ -50,8 +51,8 @@ pub(crate) struct VictimTarget {
     blocker: Option<String>,
     /// The other tests that were running when the process of the last run ended with the victim.
     crash: Option<Vec<String>>,
-    /// True if runs are made only to see whether the victim ever fails.
-    is_chance: bool,
+    /// The maximum number of executions in a run, if runs are made only to see whether the victim ever fails.
+    chance: Option<usize>,
     notes: Notes,
 }
 
@@ -94,7 +95,7 @@ impl VictimTarget {
             unresolved: None,
             blocker: None,
             crash: None,
-            is_chance: false,
+            chance: None,
             notes: Notes::default(),
         }
     }
@@ -138,9 +139,10 @@ impl VictimTarget {
         self.runner.renewed
     }
 
-    /// Returns the target for runs that are made only to see whether the victim ever fails.
-    pub(crate) fn for_a_chance(self) -> Self {
-        Self { is_chance: true, ..self }
+    /// Returns the target for runs of this number of executions, which are made only to see whether the victim ever
+    /// fails.
+    pub(crate) fn for_a_chance(self, executions: usize) -> Self {
+        Self { chance: Some(executions), ..self }
     }
 
     /// Returns the name of the victim.
@@ -150,7 +152,7 @@ impl VictimTarget {
 
     /// Returns true if the tests run at once.
     pub(crate) fn is_parallel(&self) -> bool {
-        self.runner.way == Way::Parallel
+        self.runner.is_parallel()
     }
 
     /// Returns the reason why the last run was unresolved, if it was.
@@ -178,6 +180,14 @@ impl VictimTarget {
     fn required(&self) -> Option<String> {
         let tests = &self.runner.required.tests;
         (!tests.is_empty()).then(|| listed(tests.iter().map(|test| format!("`{test}`"))))
+    }
+
+    /// Returns how often the victim failed with all of the other tests, or with none: the numbers of failures and of
+    /// executions.
+    pub(crate) fn failures_at_end(&self, all: bool) -> (usize, usize) {
+        let number = if all { self.others() } else { 0 };
+        let at_end = self.observed.iter().filter(|(tests, _)| tests.len() == number);
+        at_end.fold((0, 0), |(failed, all), (_, fails)| (failed + usize::from(*fails), all + 1))
     }
 
     /// Returns how often the victim failed in runs in which this culprit can make it fail, and in runs in which no
@@ -266,9 +276,9 @@ impl Target for VictimTarget {
     }
 
     fn subject(&self) -> Option<String> {
-        if self.is_chance {
-            let number = if self.is_parallel() { self.runner.suite.threads } else { 1 };
-            return Some(format!("with all tests, {number} at once"));
+        if let Some(executions) = self.chance {
+            let times = if executions > 1 { format!(", up to {executions} times") } else { String::new() };
+            return Some(format!("with all tests, {} at once{times}", self.runner.threads()));
         }
         let (others, victim) = (plural(self.others(), "test"), self.victim());
         let run = if self.others() == 1 { "runs" } else { "run" };
@@ -284,8 +294,8 @@ impl Target for VictimTarget {
                 };
                 format!("{others} that {run} before `{victim}`, one after the other{required}{renewed}")
             }
-            Way::Parallel => {
-                format!("{others} that {run} beside `{victim}`, {} at once", self.runner.suite.threads)
+            Way::Parallel(_) => {
+                format!("{others} that {run} beside `{victim}`, {} at once", self.runner.threads())
             }
             Way::Apart(apart) => match (apart.thing, apart.is_shared) {
                 (None, _) => "in another process".to_owned(),
@@ -337,8 +347,10 @@ impl Target for VictimTarget {
             _ => shell::quote(PathBuf::from(runner.suite.directory())),
         };
         let home = if runner.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
+        let more_threads = runner.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
         format!(
-            "cd {directory} && {home}{}{}{}",
+            "cd {directory} && {home}{}{}{}{}",
+            more_threads.unwrap_or_default(),
             variables.collect::<String>(),
             again.reader.before_program(),
             shell::line(words)

@@ -7,10 +7,19 @@ use bisect_core::protocol::names;
 pub(crate) enum Way {
     /// In one process, one test after the other.
     Serial,
-    /// In one process, with as many threads as usual.
-    Parallel,
+    /// In one process, several at once.
+    Parallel(Threads),
     /// The others in one process, the victim in another one.
     Apart(Apart),
+}
+
+/// The number of tests that run at once in one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// As many as the user's command runs.
+    Usual,
+    /// More than processors, so that more tests run beside the victim.
+    More,
 }
 
 /// A way in which a victim runs in a process of its own.
