@@ -37,7 +37,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Incomplete, Options, Order, Question, Search, Selection, Trial, TrialId, Verdict},
+    search::{Incomplete, Mode, Options, Question, Search, Selection, Trial, TrialId, Verdict},
 };
 
 use crate::{
@@ -54,6 +54,7 @@ use crate::{
     run::{
         error::RunError,
         in_flight::InFlight,
+        numbering::Numbering,
         repetition::Repetition,
         result::RunResult,
         seed::Seed,
@@ -183,7 +184,7 @@ impl Lab<'_> {
         if !of_tests.is_empty() {
             self.emit(&Event::Groups(&of_tests))?;
         }
-        self.emit(&Event::Searched(&changes_of(&search, target.order(), &found)))?;
+        self.emit(&Event::Searched(&changes_of(&search, target.numbering(), &found)))?;
         if let Some(summary) = target.summary() {
             self.emit(&Event::Note(&summary))?;
         }
@@ -230,8 +231,8 @@ impl Lab<'_> {
         target: &mut T,
         culprit: &Named,
     ) -> io::Result<Result<RunResult, RunError>> {
-        let order = target.order();
-        let excluded = culprit.changes.iter().map(|&id| order.rank(id)).collect();
+        let rank = |&id: &ChangeId| target.numbering().rank(Mode::Enable, id);
+        let excluded = culprit.changes.iter().map(rank).collect();
         let subject = format!("with everything except culprit {}", culprit.found.set);
         self.try_selection(target, Question::AllButFound, Selection { excluded, ..Selection::all() }, Some(subject))
     }
@@ -248,7 +249,7 @@ impl Lab<'_> {
         }
         let interrupt = self.interrupt;
         let number = self.totals.runs + 1;
-        let choice = Choice::of(target.order(), &selection);
+        let choice = target.numbering().choice(&selection);
         let trial = Trial { id: TrialId(0), question, selection, tests: vec![0] };
         self.numbered += 1;
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
@@ -266,6 +267,7 @@ impl Lab<'_> {
             is_repeat: false,
             log: self.shown_log(number),
             run: (1, 1),
+            mode: Mode::Enable,
             question: trial.question,
             subject,
             selected: None,
@@ -388,10 +390,12 @@ impl Lab<'_> {
 }
 
 /// Returns the number of changes that a search knows, and the positions of those of its culprits.
-fn changes_of(search: &Search, order: Order, found: &[Named]) -> SearchedChanges {
+fn changes_of(search: &Search, numbering: Numbering, found: &[Named]) -> SearchedChanges {
     let progress = search.progress();
-    let positions =
-        |named: &Named| named.changes.iter().filter_map(|&change| progress.position(order.rank(change))).collect();
+    let positions = |named: &Named| {
+        let position = |&change: &ChangeId| progress.position(numbering.rank(named.found.mode, change));
+        named.changes.iter().filter_map(position).collect()
+    };
     let culprits = found.iter().map(|named| (named.found.set, positions(named))).collect();
     SearchedChanges { changes: progress.changes(), culprits }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bisect_core::search::{Observation, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
+use bisect_core::search::{Mode, Observation, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
 
 use super::{
     control_runs, emit, noisy_notes, per_test,
@@ -17,11 +17,7 @@ use crate::{
         conclusion_kind::ConclusionKind,
         exit_status::Exit,
     },
-    run::{
-        error::RunError,
-        result::RunResult,
-        spec::{Choice, RunSpec},
-    },
+    run::{error::RunError, result::RunResult, spec::RunSpec},
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
@@ -37,7 +33,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let beliefs = |test| noisy_notes::estimate_of(self, test);
                 let (is_build, terms) = (self.target.is_build(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
-                let about = TargetFacts { order: self.target.order(), log: &log, line: &line, is_build, terms };
+                let about = TargetFacts { numbering: self.target.numbering(), log: &log, line: &line, is_build, terms };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
@@ -137,7 +133,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 return Ok(());
             };
             let number = self.lab.totals.runs + self.search.progress().runs();
-            let choice = Choice::of(self.target.order(), &trial.selection);
+            let choice = self.target.numbering().choice(&trial.selection);
             let tests = self.tests.as_ref().map(|_| trial.tests.clone());
             let repetition = self.repetition();
             let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
@@ -197,19 +193,19 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// Records the results of a run.
     fn record(&mut self, trial: &Trial, runs: Vec<RunResult>) -> io::Result<()> {
-        let order = self.target.order();
+        let (numbering, mode) = (self.target.numbering(), Mode::of(&trial.selection));
         self.limit_in_flight();
-        let observe = |run: &RunResult| Observation::of_ids(order, run.outcome, run.reports.ids().iter().copied());
-        self.search.record(trial.id, runs.iter().map(observe));
+        let observe = |outcome, run: &RunResult| {
+            let reported = run.reports.ids().iter().map(|&id| numbering.rank(mode, id)).collect();
+            Observation { outcome, reported }
+        };
+        self.search.record(trial.id, runs.iter().map(|run| observe(run.outcome, run)));
         if let [run] = runs.as_slice() {
             for &outcome in &run.extra_outcomes {
-                self.search.record_extra_execution(
-                    trial.id,
-                    &Observation::of_ids(order, outcome, run.reports.ids().iter().copied()),
-                );
+                self.search.record_extra_execution(trial.id, &observe(outcome, run));
             }
         }
-        self.untested_steps.learn_run(order, self.search.progress().changes(), trial, &runs);
+        self.untested_steps.learn_run(numbering.order, self.search.progress().changes(), trial, &runs);
         emit::trial(self, trial, &runs)?;
         emit::smallest(self, trial, &runs)?;
         if self.is_end(trial) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bisect_core::{
     ChangeId,
-    search::{Certainty, Estimate, Order, posterior},
+    search::{Certainty, Estimate, Rank, posterior},
 };
 use serde::{Deserialize, Serialize};
 
@@ -117,10 +117,14 @@ const USUAL_PROBABILITY_OF_NOTHING: f64 = 0.9;
 
 impl NoiseEstimate {
     /// Converts an estimate of the search, with the reports of its suspects.
-    pub(crate) fn new<'a>(order: Order, estimate: &Estimate, report: impl Fn(ChangeId) -> Option<&'a Report>) -> Self {
+    pub(crate) fn new<'a>(
+        id: impl Fn(Rank) -> ChangeId,
+        estimate: &Estimate,
+        report: impl Fn(ChangeId) -> Option<&'a Report>,
+    ) -> Self {
         let suspects = estimate.suspects.iter().filter(|suspect| suspect.probability >= MIN_SHOWN_PROBABILITY);
         let suspect = |suspect: &bisect_core::search::Suspect| {
-            let id = order.id(*suspect.changes.last().expect("a suspect is a change"));
+            let id = id(*suspect.changes.last().expect("a suspect is a change"));
             Suspect {
                 id: id.to_string(),
                 text: report(id).map(|report| report.text.clone()).unwrap_or_default(),

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::search::tuning;
 use crate::{
+    search::model::mode::Mode,
     search::model::rank::Rank,
     search::{
         model::{
@@ -127,6 +128,10 @@ impl Test {
             most_reported: 0,
             late: BTreeSet::new(),
         }
+    }
+
+    pub(in crate::search) fn direction(&self) -> Mode {
+        self.noisy().map_or_else(|| self.procedure.mode(), NoisyState::mode)
     }
 
     pub(in crate::search) fn found(&self) -> &[Culprit] {

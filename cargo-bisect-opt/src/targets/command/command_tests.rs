@@ -8,6 +8,7 @@ use bisect_core::{
 };
 
 use super::*;
+use crate::run::spec::Choice;
 use crate::{
     axes::protocol::Protocol,
     lab::target::{Reader, Runner},

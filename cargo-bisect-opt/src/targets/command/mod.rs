@@ -36,9 +36,10 @@ use crate::{
         cause::Cause,
         error::RunError,
         lost_reports::LostReports,
+        numbering::Numbering,
         result::{Failed, Note, Notes, RunResult},
         seed::Seed,
-        spec::{Choice, EndState},
+        spec::EndState,
     },
 };
 
@@ -241,6 +242,10 @@ impl Target for CommandTarget {
         self.runner.axis.order()
     }
 
+    fn numbering(&self) -> Numbering {
+        self.runner.axis.numbering()
+    }
+
     fn likely(&self) -> Vec<ChangeId> {
         self.runner.axis.likely()
     }
@@ -281,13 +286,13 @@ impl Target for CommandTarget {
         self.runner.axis.next_step(ids, &self.runner.line())
     }
 
-    fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
-        self.runner.axis.patches(ids)
+    fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {
+        self.runner.axis.patches(ids, mode)
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
         let &Reproduction { selection, directory, stem, reader, .. } = again;
-        let choice = Choice::of(self.runner.axis.order(), selection);
+        let choice = self.numbering().choice(selection);
         // What failed by chance may fail again with the same random number.
         let random = self.failing.get(&choice.to_string()).copied();
         let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));

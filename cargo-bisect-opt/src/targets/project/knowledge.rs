@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::search::{Outcome, Question, Rank, Trial};
+use bisect_core::search::{Mode, Outcome, Question, Rank, Trial};
 
 use super::{
     attempt::Attempt,
@@ -96,11 +96,11 @@ impl Knowledge {
                 self.learn_end(end, attempt, runner)?;
             }
             (Some(end), Parts::Separate(solos)) => {
-                let order = runner.axis.order();
+                let (numbering, mode) = (runner.axis.numbering(), Mode::of(&trial.selection));
                 let apart = Arc::make_mut(&mut self.apart);
                 for Solo { test, attempt } in solos {
                     calibrate(apart.entry(test.clone()).or_default(), end, attempt);
-                    let reached = attempt.reports.ids().iter().map(|&id| order.rank(id));
+                    let reached = attempt.reports.ids().iter().map(|&id| numbering.rank(mode, id));
                     self.reached.entry(test.clone()).or_default().extend(reached);
                 }
             }

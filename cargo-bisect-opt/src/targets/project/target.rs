@@ -32,6 +32,7 @@ use crate::{
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
+        numbering::Numbering,
         result::RunResult,
         spec::{Choice, EndState},
     },
@@ -156,7 +157,7 @@ impl Judge for ProjectTarget {
     fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {
         self.knowledge.learn(trial, shown, &self.runner)?;
         let is_end = EndState::of(trial.question).is_some();
-        if is_end && self.knowledge.tests.fails_only_at_all_on() { self.runner.axis.find_changes() } else { Ok(()) }
+        if is_end && self.knowledge.tests.fails_at_one_end() { self.runner.axis.find_changes() } else { Ok(()) }
     }
 
     fn needs_controls(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
@@ -175,7 +176,7 @@ impl Judge for ProjectTarget {
             Parts::Together(ref attempt) if self.knowledge.must_wait_with(attempt) => Judgement::Pending(shown),
             Parts::Together(attempt) => {
                 let mut result = self.knowledge.judge(trial, None, attempt, &runner.options);
-                if EndState::of(trial.question) == Some(EndState::AllOn) && result.outcome == Outcome::Fail {
+                if EndState::of(trial.question).is_some() && result.outcome == Outcome::Fail {
                     result.reports.add_known(runner.axis.unreported_changes());
                 }
                 Judgement::Ready(vec![result])
@@ -235,6 +236,10 @@ impl Target for ProjectTarget {
         self.runner.axis.order()
     }
 
+    fn numbering(&self) -> Numbering {
+        self.runner.axis.numbering()
+    }
+
     fn likely(&self) -> Vec<ChangeId> {
         self.runner.axis.likely()
     }
@@ -281,8 +286,8 @@ impl Target for ProjectTarget {
         self.runner.axis.next_step(ids, &line)
     }
 
-    fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
-        self.runner.axis.patches(ids)
+    fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {
+        self.runner.axis.patches(ids, mode)
     }
 
     fn rustc(&self) -> Option<String> {
@@ -299,7 +304,7 @@ impl Target for ProjectTarget {
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
         CommandLine { runner, knowledge, needed_variables, reader }.of(
-            &Choice::of(self.runner.axis.order(), selection),
+            &self.numbering().choice(selection),
             tests,
             &Files { directory, stem, report_file: None },
         )

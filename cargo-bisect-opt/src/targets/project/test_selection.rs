@@ -220,12 +220,10 @@ impl TestSelection {
         self.decided.as_ref().map(|decided| &decided.searched)
     }
 
-    /// Returns true if the search is about failures of the run with every change. Those that also occurred with none are
-    /// left out of the search.
-    pub(crate) fn fails_only_at_all_on(&self) -> bool {
-        let (Some(searched), Some(all)) = (self.searched(), &self.all) else { return false };
-        // The search may be about a whole executable in place of its tests.
-        searched.iter().any(|failure| all.contains(failure) || all.iter().any(|one| one.whole() == *failure))
+    /// Returns true if the search is about failures at one of both end states. Those that also occurred at the other one
+    /// are left out of the search.
+    pub(crate) fn fails_at_one_end(&self) -> bool {
+        self.searched().is_some_and(|searched| !searched.is_empty())
     }
 
     /// Returns the part of an executable that is to be run.
