@@ -170,7 +170,7 @@ impl Axis for Commits {
         Report { kind: KIND, name: hash.clone(), text: vec![subject.clone()], details, ..report }
     }
 
-    fn next_step(&self, ids: &[ChangeId], _: &str) -> Option<String> {
+    fn next_step(&self, ids: &[ChangeId], _: Mode, _: &str) -> Option<String> {
         let last = self.commit_of(*ids.last()?)?;
         let first = self.commit_of(*ids.first()?)?;
         let show = if ids.len() == 1 {

@@ -195,7 +195,7 @@ impl VersionChanges for Deps {
         Report { kind: KIND, name: first.name.clone(), text, details, ..report }
     }
 
-    fn next_steps(&self, ids: &[ChangeId], line: &str) -> Vec<String> {
+    fn next_steps(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Vec<String> {
         let updates = ids.iter().filter_map(|&id| self.runs.updates.main_update_of(index(id)?));
         let between = updates.filter_map(|(_, update)| Some((update, self.runs.updates.between(update)?)));
         let mut between = between.filter(|(_, versions)| !versions.is_empty() && !self.searches_versions);
@@ -204,7 +204,11 @@ impl VersionChanges for Deps {
         let download = missing.map(|missing| {
             format!("cargo info {}@{}  # downloads an intermediate version", update.name, missing.version)
         });
-        let search = format!("{}  # finds the first bad version", self.line_for_versions(line));
+        let which = match mode {
+            Mode::Enable => "bad",
+            Mode::Disable => "good",
+        };
+        let search = format!("{}  # finds the first {which} version", self.line_for_versions(line));
         download.into_iter().chain([search]).collect()
     }
 

@@ -58,7 +58,7 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
     fn describe(&self, report: Report) -> Report;
 
     /// Returns next steps for a user who knows these changes of a culprit. `line` is the command line of the search.
-    fn next_steps(&self, _ids: &[ChangeId], _line: &str) -> Vec<String> {
+    fn next_steps(&self, _ids: &[ChangeId], _mode: Mode, _line: &str) -> Vec<String> {
         Vec::new()
     }
 
@@ -140,9 +140,9 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
         self.0.describe(report)
     }
 
-    fn next_step(&self, ids: &[ChangeId], line: &str) -> Option<String> {
+    fn next_step(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Option<String> {
         let mut steps: Vec<_> = self.0.runs().restoration().into_iter().collect();
-        steps.extend(self.0.next_steps(ids, line));
+        steps.extend(self.0.next_steps(ids, mode, line));
         (!steps.is_empty()).then(|| steps.join("\n"))
     }
 

@@ -259,7 +259,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
     }
 
     /// Returns the next step for a user who knows these changes of a culprit. `line` is the command line of the search.
-    fn next_step(&self, _ids: &[ChangeId], _line: &str) -> Option<String> {
+    fn next_step(&self, _ids: &[ChangeId], _mode: Mode, _line: &str) -> Option<String> {
         None
     }
 

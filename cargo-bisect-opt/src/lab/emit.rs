@@ -336,7 +336,12 @@ fn culprit_found<T: Target>(
     let reproduce = line(&selection, &stem, Reader::Person);
     let passes = line(&session.passing.beside(numbers, &others), &format!("{stem}-others"), Reader::Person);
     let inside = session.lab.next_steps.inside_of_commits(&changes);
-    let next = session.target.next_step(&ids).into_iter().chain(inside).reduce(|all, more| format!("{all}\n{more}"));
+    let next = session
+        .target
+        .next_step(&ids, culprit.mode)
+        .into_iter()
+        .chain(inside)
+        .reduce(|all, more| format!("{all}\n{more}"));
     let last_change = changes.first().and_then(|change| session.target.last_change(change));
     Found {
         set: number,

@@ -221,8 +221,8 @@ impl Lab<'_> {
         self.try_selection(target, Question::AllOn, Selection::all(), subject)
     }
 
-    /// Runs the target once without the changes of a culprit, after its search. Returns an error as
-    /// [`try_once`](Self::try_once) does.
+    /// Runs the target once without the changes of a culprit, after its search; where disabled changes break the target,
+    /// with these changes alone. Returns an error as [`try_once`](Self::try_once) does.
     ///
     /// # Errors
     /// If an event cannot be emitted.
@@ -231,10 +231,14 @@ impl Lab<'_> {
         target: &mut T,
         culprit: &Named,
     ) -> io::Result<Result<RunResult, RunError>> {
-        let rank = |&id: &ChangeId| target.numbering().rank(Mode::Enable, id);
-        let excluded = culprit.changes.iter().map(rank).collect();
-        let subject = format!("with everything except culprit {}", culprit.found.set);
-        self.try_selection(target, Question::AllButFound, Selection { excluded, ..Selection::all() }, Some(subject))
+        let (mode, set) = (culprit.found.mode, culprit.found.set);
+        let excluded = culprit.changes.iter().map(|&id| target.numbering().rank(mode, id)).collect();
+        let subject = match mode {
+            Mode::Enable => format!("with everything except culprit {set}"),
+            Mode::Disable => format!("with culprit {set} alone"),
+        };
+        let selection = Selection { excluded, inverted: mode == Mode::Disable, ..Selection::all() };
+        self.try_selection(target, Question::AllButFound, selection, Some(subject))
     }
 
     fn try_selection<T: Target>(
@@ -250,6 +254,7 @@ impl Lab<'_> {
         let interrupt = self.interrupt;
         let number = self.totals.runs + 1;
         let choice = target.numbering().choice(&selection);
+        let mode = Mode::of(&selection);
         let trial = Trial { id: TrialId(0), question, selection, tests: vec![0] };
         self.numbered += 1;
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
@@ -267,7 +272,7 @@ impl Lab<'_> {
             is_repeat: false,
             log: self.shown_log(number),
             run: (1, 1),
-            mode: Mode::Enable,
+            mode,
             question: trial.question,
             subject,
             selected: None,

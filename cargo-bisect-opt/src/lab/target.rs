@@ -217,7 +217,7 @@ pub(crate) trait Target: Judge {
     }
 
     /// Returns the next step for a user who knows these changes of a culprit.
-    fn next_step(&self, _ids: &[ChangeId]) -> Option<String> {
+    fn next_step(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
         None
     }
 

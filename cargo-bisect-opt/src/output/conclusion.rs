@@ -185,8 +185,8 @@ fn of_tests(search: &Search, estimate: &Estimates<'_>, tests: &[String], about: 
         } else {
             "fail no more often than with nothing"
         };
-        words += &if may_be_more { String::new() } else { format!("; {with} they {rest}") };
-        return (status, words);
+        let rest = if may_be_more { String::new() } else { format!("; {with} they {rest}") };
+        return (status, words + &rest);
     }
     let left = unexplained.len().saturating_sub(MAX_SHOWN);
     unexplained.truncate(MAX_SHOWN);

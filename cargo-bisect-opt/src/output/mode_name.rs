@@ -15,6 +15,7 @@ pub(super) fn of(mode: Mode) -> &'static str {
 }
 
 /// Serializes a direction as its name.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 pub(super) fn serialize<S: Serializer>(mode: &Mode, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(of(*mode))
 }

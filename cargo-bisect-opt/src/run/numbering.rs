@@ -119,7 +119,7 @@ mod tests {
             (select(9, &[], &[0, 8], true), &[0, 8], &[0, 8], &[]),
         ] {
             let choice = Numbering::reversible(Order::Given, 9).choice(&selection);
-            let on: Vec<_> = (0..9).filter(|&index| choice.enables(ChangeId(index as u64))).collect();
+            let on: Vec<_> = (0..9).filter(|&index| choice.enables(ChangeId(index))).collect();
             let exceptions = choice.exceptions(9).unwrap();
             assert_eq!(
                 (on.as_slice(), (&*exceptions.0, &*exceptions.1)),

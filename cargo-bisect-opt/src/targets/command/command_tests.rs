@@ -29,6 +29,7 @@ fn options(words: &[&str]) -> CommandOptions {
         skip_code: 125,
         fail_when: None,
         same_failure: false,
+        direction: None,
         seed: Seed::parse("7").unwrap(),
         launcher: None,
     }

@@ -60,6 +60,9 @@ pub(crate) struct CommandOptions {
     pub(crate) fail_when: Option<Regex>,
     /// True if only a failure like those at the failing end state counts.
     pub(crate) same_failure: bool,
+    /// The direction that the user asks for: the failure at its failing end is searched for, even if others occur at the
+    /// other end.
+    pub(crate) direction: Option<Mode>,
     /// The seed of the random numbers.
     pub(crate) seed: Seed,
     /// The command that starts the command.
@@ -88,7 +91,7 @@ impl CommandTarget {
     /// # Errors
     /// If there is no command, if a required placeholder is missing, or if a shell would act upon what replaces it.
     pub(crate) fn new(options: CommandOptions, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
-        let seed = options.seed;
+        let (seed, direction) = (options.seed, options.direction);
         let runner = CommandRunner::new(options, axis)?;
         let mut notes = Notes::default();
         if runner.uses_random() {
@@ -97,7 +100,7 @@ impl CommandTarget {
         notes.repeat(runner.note_about_paths());
         Ok(Self {
             runner: Arc::new(runner),
-            calibration: Arc::default(),
+            calibration: Arc::new(Calibration::new(direction)),
             ends: BTreeSet::new(),
             is_settled: false,
             failing: HashMap::new(),
@@ -282,8 +285,8 @@ impl Target for CommandTarget {
         self.runner.axis.stop_gap(ids, changes)
     }
 
-    fn next_step(&self, ids: &[ChangeId]) -> Option<String> {
-        self.runner.axis.next_step(ids, &self.runner.line())
+    fn next_step(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
+        self.runner.axis.next_step(ids, mode, &self.runner.line())
     }
 
     fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {

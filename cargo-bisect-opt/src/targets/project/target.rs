@@ -280,10 +280,10 @@ impl Target for ProjectTarget {
         self.runner.axis.stop_gap(ids, changes)
     }
 
-    fn next_step(&self, ids: &[ChangeId]) -> Option<String> {
+    fn next_step(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
         let line = self.runner.project.command_line();
         let line = line.strip_prefix("cargo ").map_or_else(|| line.clone(), |rest| format!("cargo bisect-opt {rest}"));
-        self.runner.axis.next_step(ids, &line)
+        self.runner.axis.next_step(ids, mode, &line)
     }
 
     fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {

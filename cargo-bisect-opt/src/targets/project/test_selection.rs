@@ -44,6 +44,8 @@ pub(crate) enum Subset<'a> {
 pub(crate) struct TestSelection {
     /// True if later runs leave out nothing.
     repeat_all: bool,
+    /// True if the failures without any change are searched for, even if others occur with all changes.
+    repaired: bool,
     all: Option<Failures>,
     none: Option<Failures>,
     /// The tests and executables that crashed or timed out, at the end states.
@@ -77,6 +79,11 @@ impl TestSelection {
     /// Returns a selection without knowledge. If `repeat_all` is set, all tests are repeated in any case.
     pub(crate) fn new(repeat_all: bool) -> Self {
         Self { repeat_all, ..Self::default() }
+    }
+
+    /// Returns the same selection. With `repaired`, it is about the failures without any change.
+    pub(crate) fn repaired(self, repaired: bool) -> Self {
+        Self { repaired, ..self }
     }
 
     /// Returns a selection in which everything counts and is repeated.
@@ -141,7 +148,7 @@ impl TestSelection {
         };
         known.get_or_insert_default().extend(failures);
         let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
-        let (mut decided, notes) = decide(&self.coarsened(all), &self.coarsened(none));
+        let (mut decided, notes) = decide(&self.coarsened(all), &self.coarsened(none), self.repaired);
         if !decided.searched.is_empty() {
             // Tests that have failed before are still repeated.
             let late = self.late.keys().filter(|failure| !decided.ignored.contains(failure));
@@ -259,12 +266,15 @@ impl TestSelection {
     }
 }
 
-fn decide(all: &Failures, none: &Failures) -> (Decided, Vec<String>) {
+fn decide(all: &Failures, none: &Failures, repaired: bool) -> (Decided, Vec<String>) {
     let difference = |a: &Failures, b: &Failures| a.difference(b).cloned().collect::<Failures>();
     let (only_all, only_none) = (difference(all, none), difference(none, all));
     let mut notes = Vec::new();
-    let (searched, ignored, left_over) =
-        if only_all.is_empty() { (only_none, all, None) } else { (only_all, none, Some(only_none)) };
+    let (searched, ignored, left_over) = match (only_all.is_empty(), only_none.is_empty()) {
+        (false, false) if repaired => (only_none, all, Some((only_all, "enabled"))),
+        (true, _) => (only_none, all, None),
+        (false, _) => (only_all, none, Some((only_none, "disabled"))),
+    };
     if searched.is_empty() {
         // The end states do not differ: the search will find that out by itself.
         return (Decided::default(), notes);
@@ -273,10 +283,10 @@ fn decide(all: &Failures, none: &Failures) -> (Decided, Vec<String>) {
     if !both.is_empty() {
         notes.push(format!("left out, because they fail both ways: {}", names(&both)));
     }
-    if let Some(left_over) = left_over.filter(|left_over| !left_over.is_empty()) {
+    if let Some((left_over, state)) = left_over.filter(|(left_over, _)| !left_over.is_empty()) {
         let names = names(&left_over);
         notes.push(format!(
-            "left out, because they failed only with everything disabled (they may be flaky; to search for one, name it): {names}"
+            "left out, because they failed only with everything {state} (they may be flaky; to search for one, name it): {names}"
         ));
     }
     let repeat = to_repeat(searched.clone());
