@@ -6,7 +6,6 @@ use core::ops::Range;
 use super::{
     Engine, Search,
     model::{
-        mode::Mode,
         noise::{Certainty, Estimate},
         rank::{Order, Rank},
         ranked,
@@ -37,16 +36,6 @@ impl<'a> TestView<'a> {
             Engine::Sequential(sequential) => sequential.verdict(),
             Engine::Noisy(noisy) => noisy.state().verdict(),
             Engine::Suite(suite) => suite.test(self.test).verdict(),
-        }
-    }
-
-    /// Returns the direction in which changes break this test, as far as known by now.
-    #[must_use]
-    pub fn direction(self) -> Mode {
-        match self.engine {
-            Engine::Sequential(sequential) => sequential.direction(),
-            Engine::Noisy(noisy) => noisy.state().mode(),
-            Engine::Suite(suite) => suite.test(self.test).direction(),
         }
     }
 

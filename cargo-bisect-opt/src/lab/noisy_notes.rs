@@ -2,10 +2,7 @@
 
 use std::{collections::hash_map::Entry, io, time::Duration};
 
-use bisect_core::{
-    ChangeId,
-    search::{Noise, Rank},
-};
+use bisect_core::search::Noise;
 
 use super::{session::Session, target::Target};
 use crate::output::{
@@ -29,17 +26,11 @@ pub(super) fn estimate<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Optio
 /// Returns the estimate for one test, or for the whole target, if it is noisy.
 pub(super) fn estimate_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, test: usize) -> Option<NoiseEstimate> {
     let estimate = session.search.test(test).estimate()?;
-    let shown = NoiseEstimate::new(id_of(session, test), &estimate, |id| session.texts.of(id));
+    let shown = NoiseEstimate::new(session.target.numbering(), &estimate, |id| session.texts.of(id));
     Some(match &session.tests {
         Some(tests) => shown.with_test(tests[test].clone()),
         None => shown,
     })
-}
-
-/// Returns the IDs of changes, by their ranks in the search of a test.
-fn id_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, test: usize) -> impl Fn(Rank) -> ChangeId + use<T> {
-    let (numbering, mode) = (session.target.numbering(), session.search.test(test).direction());
-    move |rank| numbering.id(mode, rank)
 }
 
 /// Emits estimates at intervals, and gives the search the costs of runs.
@@ -77,7 +68,7 @@ fn emit_noise_of<T: Target>(
     }
     let Some(estimate) = session.search.test(test).estimate() else { return Ok(()) };
     *next_note = 2 * runs;
-    let shown = NoiseEstimate::new(id_of(session, test), &estimate, |_| None);
+    let shown = NoiseEstimate::new(session.target.numbering(), &estimate, |_| None);
     let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
     let note = format!("{of}{}; {}", shown.rates(), noise::remaining(estimate.runs_left, mean));
     session.lab.emit(&Event::Note(&note))

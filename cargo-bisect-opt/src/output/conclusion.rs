@@ -135,7 +135,7 @@ fn under_noise(
                 Exit::Found,
                 format!(
                     "found {culprits}; {} the target {rest}{sure}",
-                    without_culprits(search.test(0).direction(), found, about)
+                    without_culprits(direction(search, 0), found, about)
                 ),
             )
         }
@@ -178,7 +178,7 @@ fn of_tests(search: &Search, estimate: &Estimates<'_>, tests: &[String], about: 
         words += ", as many for each as --max allows; there may be more";
     }
     if unexplained.is_empty() {
-        let are_repaired = (0..tests.len()).all(|test| search.test(test).direction() == Mode::Disable);
+        let are_repaired = (0..tests.len()).all(|test| direction(search, test) == Mode::Disable);
         let with = if are_repaired { "with these alone" } else { "with everything else" };
         let rest = if (0..tests.len()).filter_map(estimate).all(|estimate| estimate.never_fails_without()) {
             "pass"
@@ -204,6 +204,11 @@ fn worse(a: Exit, b: Exit) -> Exit {
     if rank(a) >= rank(b) { a } else { b }
 }
 
+/// Returns the direction in which the culprits of a test break it.
+fn direction(search: &Search, test: usize) -> Mode {
+    search.test(test).found().first().map(|culprit| culprit.mode).unwrap_or_default()
+}
+
 /// Returns the words for the run that shows that the culprits explain everything: of all else that can be enabled, or
 /// where disabled changes break the target, of the culprits alone.
 fn without_culprits(mode: Mode, found: usize, about: &TargetFacts<'_>) -> &'static str {
@@ -222,10 +227,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
     match verdict {
         Verdict::Complete => (
             Exit::Found,
-            format!(
-                "found {culprits}; {} the target passes",
-                without_culprits(search.test(0).direction(), found, about)
-            ),
+            format!("found {culprits}; {} the target passes", without_culprits(direction(search, 0), found, about)),
         ),
         Verdict::Incomplete(Incomplete::Unresolved(reason)) if found > 0 && about.numbering.order == Order::Counter => {
             let (change, why) = (about.terms.change, unresolved(*reason));
@@ -353,7 +355,8 @@ fn inconsistent(how: &Inconsistency, search: &Search, about: &TargetFacts<'_>) -
     match how {
         Inconsistency::Noise => format!("the target fails sometimes, whatever is enabled; {ADVICE}"),
         Inconsistency::CarryOver(carry_over) => {
-            let id = |change| about.numbering.id(search.test(0).direction(), change);
+            let mode = search.test(0).estimate().map(|estimate| estimate.mode).unwrap_or_default();
+            let id = |change| about.numbering.id(mode, change);
             format!("a run leaves state for the next one: {}. {LEFTOVER}", rule(id, carry_over))
         }
         Inconsistency::Runs(trial) => {

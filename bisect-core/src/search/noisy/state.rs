@@ -220,10 +220,6 @@ impl NoisyState {
         self.verdict.as_ref()
     }
 
-    pub(in crate::search) fn mode(&self) -> Mode {
-        self.direction.mode()
-    }
-
     pub(in crate::search) fn found(&self) -> &[Culprit] {
         &self.found
     }
@@ -275,6 +271,7 @@ impl NoisyState {
         });
         let [without, with] = point.rates();
         Some(Estimate {
+            mode: self.direction.mode(),
             without,
             with,
             nothing: point.probability_of_nothing(),

@@ -40,7 +40,6 @@ use super::{
     noisy::{NoisySearch, Run},
 };
 use crate::search::model::likely_groups::LikelyGroups;
-use crate::search::model::mode::Mode;
 use crate::search::model::rank::{Order, Rank};
 use crate::search::tuning;
 
@@ -249,11 +248,6 @@ impl Sequential {
             None if self.trials.checks_due().next().is_some() => None,
             None => self.procedure.question().err(),
         }
-    }
-
-    /// Returns the direction of the search, as far as known.
-    pub(super) fn direction(&self) -> Mode {
-        self.procedure.mode()
     }
 
     pub(super) fn found(&self) -> &[Culprit] {

@@ -16,7 +16,6 @@ use super::{
 };
 use crate::search::tuning;
 use crate::{
-    search::model::mode::Mode,
     search::model::rank::Rank,
     search::{
         model::{
@@ -128,10 +127,6 @@ impl Test {
             most_reported: 0,
             late: BTreeSet::new(),
         }
-    }
-
-    pub(in crate::search) fn direction(&self) -> Mode {
-        self.noisy().map_or_else(|| self.procedure.mode(), NoisyState::mode)
     }
 
     pub(in crate::search) fn found(&self) -> &[Culprit] {

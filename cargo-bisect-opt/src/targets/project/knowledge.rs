@@ -52,7 +52,7 @@ pub(super) struct Knowledge {
 impl Knowledge {
     /// Returns the knowledge before the first run.
     pub(super) fn new(options: &ProjectOptions) -> Self {
-        let tests = TestSelection::new(options.all_tests).repaired(options.direction == Some(Mode::Disable));
+        let tests = TestSelection::new(options.all_tests, options.direction);
         let together = Calibration::new(options.direction);
         Self { tests: Arc::new(tests), together: Arc::new(together), direction: options.direction, ..Self::default() }
     }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bisect_core::search::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::run::spec::EndState;
@@ -76,14 +77,10 @@ const MIN_SIGHTINGS: usize = 2;
 const ARGUMENTS: usize = 24 << 10;
 
 impl TestSelection {
-    /// Returns a selection without knowledge. If `repeat_all` is set, all tests are repeated in any case.
-    pub(crate) fn new(repeat_all: bool) -> Self {
-        Self { repeat_all, ..Self::default() }
-    }
-
-    /// Returns the same selection. With `repaired`, it is about the failures without any change.
-    pub(crate) fn repaired(self, repaired: bool) -> Self {
-        Self { repaired, ..self }
+    /// Returns a selection without knowledge, for a search in the direction that the user asks for. If `repeat_all` is
+    /// set, all tests are repeated in any case.
+    pub(crate) fn new(repeat_all: bool, direction: Option<Mode>) -> Self {
+        Self { repeat_all, repaired: direction == Some(Mode::Disable), ..Self::default() }
     }
 
     /// Returns a selection in which everything counts and is repeated.
