@@ -12,6 +12,7 @@
 //!     captured as well: 'a, '_                       or `captured no more`, of an `impl Trait`
 //!     Drop: src/queue.rs:30:1                        destructors of this crate; any number
 //!     to keep it: match … { … }                      the smallest edit that keeps the present meaning
+//!     to mend it: before the `if`: …                 the smallest edit that gives it the other edition's meaning
 //!     expanded from take! at src/main.rs:40:5        up to three calls; then `and from N more calls`
 //! ```
 //! `never-type` is one change per crate, at the first place where it matters:
@@ -19,6 +20,7 @@
 //!     crate: what never returns is `()` in edition 2021, `!` in edition 2024
 //!     decides: src/lib.rs:12:5                       a place where it matters; any number
 //!     to keep it: write the types there
+//!     to mend it: write the types there
 //! ```
 
 use std::{

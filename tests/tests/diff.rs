@@ -316,9 +316,6 @@ fn what_cannot_be_searched_is_refused() {
     }
     let finished = exec(&["--diff", "--commits=HEAD.."]).expect_status(2);
     assert!(finished.stderr.contains("cannot be used with"), "{finished}");
-    place.repository.write("a", "2\n");
-    let finished = place.search(&["exec", "--diff", "--", "grep", "-q", "2", "a"]).expect_status(3);
-    assert!(finished.stderr.contains("swap both: --diff NEW..OLD"), "{finished}");
     let outside = Scratch::new();
     let finished = run(outside.driver(["exec", "--diff", "--", "true"]).current_dir(outside.dir())).expect_status(2);
     assert!(finished.stderr.contains("is not in a git work tree"), "{finished}");

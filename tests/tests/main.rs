@@ -63,6 +63,7 @@ mod per_test;
 mod promises;
 mod protocol;
 mod release;
+mod repaired;
 mod replay;
 mod report;
 mod reports;

@@ -1,6 +1,6 @@
 //! Views of a search: the results of a test, the state of a trial, and the progress of the whole.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
 use super::{
@@ -124,11 +124,13 @@ impl<'a> TrialView<'a> {
     pub fn enabled(self) -> Vec<Range<usize>> {
         let (known, selection) = (self.search.engine.known(), &self.search.trial(self.trial).selection);
         match self.search.options.order {
-            Order::Counter => selection.counter_limit(known.len()).filter(|&limit| limit > 0).map(|limit| 0..limit),
-            Order::ByHash | Order::Given => return selection.enabled_ranges(known),
+            Order::Counter => {
+                let switched = selection.switched_steps(known.len());
+                let enabled = if selection.inverted { switched..known.len() } else { 0..switched };
+                if enabled.is_empty() { Vec::new() } else { vec![enabled] }
+            }
+            Order::ByHash | Order::Given => selection.enabled_ranges(known),
         }
-        .into_iter()
-        .collect()
     }
 }
 

@@ -50,7 +50,7 @@ impl Scenario {
             max_set_size: settings.number("max set size"),
             max_runs: settings.number("max runs"),
             seed: behaviour.seed(),
-            one_way: settings.take("one way").is_some(),
+            direction: settings.take("one way").map(|_| Mode::Enable),
             noise,
             ..Options::default()
         };

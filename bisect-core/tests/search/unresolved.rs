@@ -49,7 +49,7 @@ fn counter(seed: u64, rates: (f64, f64), untestable: &[usize]) -> Search {
     let mut search = Search::new(Options { order: Order::Counter, noise, seed, ..Options::default() });
     while let Step::Run(trial) = search.step() {
         assert!(search.progress().runs() < 700, "it does not end: {seed} {untestable:?} {:?}", trial.selection);
-        let steps = trial.selection.counter_limit(100).expect("a counter begins at its first step");
+        let steps = trial.selection.counter_limit(100);
         let fails = random.random() < if steps > 40 { rates.0 } else { rates.1 };
         let outcome = match fails {
             _ if untestable.contains(&steps) => Outcome::Unresolved(Reason::Build),

@@ -14,6 +14,7 @@ use bisect_core::{
 use super::{
     AfterBuild, Application, Axis, Files, Place, Preparation,
     command_spec::AxisError,
+    headlines,
     option_axis::{OptionAxis, SearchedTarget},
     summary_of_builds,
 };
@@ -22,7 +23,7 @@ use crate::{
     output::terms::Terms,
     process::shell,
     report::{content::Report, kind::ChangeKind, scan::Reports},
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
     vcs::{
         history::{Commit, History},
@@ -68,18 +69,9 @@ impl Commits {
         Ok(Self { history, worktrees, builds: target.project.is_some() })
     }
 
-    /// Returns the commit that a choice selects: that of its last change.
-    fn commit(&self, choice: &Choice) -> Result<&Commit, RunError> {
-        let History { good, commits, .. } = &self.history;
-        let limit = choice.counter_limit(commits.len()).ok_or_else(|| {
-            let bad = commits.last().unwrap_or(good);
-            RunError::Unusable(format!(
-                "it passes at the bad commit {} and fails at the good one {}, but `--commits` searches for a commit \
-                 that makes it fail; to find the one that repaired it, search with a command that fails where it passes",
-                bad.short, good.short
-            ))
-        })?;
-        Ok(self.history.after(limit))
+    /// Returns the commit that a choice selects: that of its last enabled change.
+    fn commit(&self, choice: &Choice) -> &Commit {
+        self.history.after(choice.counter_limit(self.history.commits.len()))
     }
 
     /// Returns the commit of a change.
@@ -99,16 +91,19 @@ impl Axis for Commits {
         Some(format!("{} after {}, up to {}", plural(commits.len(), "commit"), good.short, bad.short))
     }
 
-    fn headline(&self, _: usize, _: Mode) -> Option<String> {
-        Some("this is the first bad commit".to_owned())
+    fn headline(&self, _: usize, mode: Mode) -> Option<String> {
+        Some(headlines::of_first(TERMS.change, mode))
     }
 
     fn order(&self) -> Order {
         Order::Counter
     }
 
-    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        self.commit(choice)?;
+    fn numbering(&self) -> Numbering {
+        Numbering::reversible(self.order(), self.history.commits.len())
+    }
+
+    fn apply(&self, _: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         // The artifacts are those that cargo builds for the user.
         let build = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
         Ok(Application { build: self.builds().then_some(build), ..Application::default() })
@@ -116,7 +111,7 @@ impl Axis for Commits {
 
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
         let subdirectory = &self.history.subdirectory;
-        let Commit { hash, short, .. } = self.commit(choice)?;
+        let Commit { hash, short, .. } = self.commit(choice);
         let directory = format!("cd {}", shell::quote(Path::new(".").join(subdirectory)));
         let commands = [Some(self.worktrees.shell_commands(hash)), self.worktrees.copy_command(), Some(directory)];
         let replay = commands.into_iter().flatten().collect::<Vec<_>>().join(" && ");
@@ -126,7 +121,7 @@ impl Axis for Commits {
     }
 
     fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        let commit = self.commit(choice)?;
+        let commit = self.commit(choice);
         let checkout = self.worktrees.checkout(slot, &commit.hash);
         let tree = match checkout.map_err(|error| RunError::Unusable(error.to_string()))? {
             Checkout::Done(tree) => tree,
@@ -157,8 +152,7 @@ impl Axis for Commits {
     }
 
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let limit = choice.counter_limit(self.history.commits.len()).unwrap_or(0);
-        reports.add_known((0..limit as u64).map(ChangeId).filter(|&id| choice.selects(id)));
+        reports.add_known(choice.reported_steps(self.history.commits.len()));
         Ok(())
     }
 
@@ -176,7 +170,7 @@ impl Axis for Commits {
         Report { kind: KIND, name: hash.clone(), text: vec![subject.clone()], details, ..report }
     }
 
-    fn next_step(&self, ids: &[ChangeId], _: &str) -> Option<String> {
+    fn next_step(&self, ids: &[ChangeId], _: Mode, _: &str) -> Option<String> {
         let last = self.commit_of(*ids.last()?)?;
         let first = self.commit_of(*ids.first()?)?;
         let show = if ids.len() == 1 {

@@ -16,7 +16,7 @@ use crate::{
     output::terms::Terms,
     process::own_file,
     report::{content::Report, kind::ChangeKind, scan::Reports},
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
 };
 
@@ -87,16 +87,6 @@ impl Count {
         })
     }
 
-    /// Returns the number of steps to take.
-    fn limit(&self, choice: &Choice) -> Result<usize, RunError> {
-        choice.counter_limit(self.steps).ok_or_else(|| {
-            let steps = self.steps;
-            RunError::Unusable(format!(
-                "the command passes with COUNT={steps} and fails with COUNT=0, but `count` searches for a step that makes it fail"
-            ))
-        })
-    }
-
     /// Returns the last line of a log that describes a step.
     fn label_in(&self, log: &Path) -> io::Result<Option<String>> {
         let Some(label) = &self.label else { return Ok(None) };
@@ -115,16 +105,27 @@ impl Axis for Count {
         Some(plural(self.steps, "step"))
     }
 
-    fn headline(&self, _: usize, _: Mode) -> Option<String> {
-        Some("up to the step before this one the target passes, and with it, it fails".to_owned())
+    fn headline(&self, _: usize, mode: Mode) -> Option<String> {
+        let (before, with) = match mode {
+            Mode::Enable => ("passes", "fails"),
+            Mode::Disable => ("fails", "passes"),
+        };
+        Some(format!("up to the step before this one the target {before}, and with it, it {with}"))
     }
 
     fn order(&self) -> Order {
         Order::Counter
     }
 
+    fn numbering(&self) -> Numbering {
+        Numbering::reversible(self.order(), self.steps)
+    }
+
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        Ok(Application { words: Some(Words::Text(self.limit(choice)?.to_string())), ..Application::default() })
+        Ok(Application {
+            words: Some(Words::Text(choice.counter_limit(self.steps).to_string())),
+            ..Application::default()
+        })
     }
 
     fn is_reported_by_target(&self) -> bool {
@@ -132,8 +133,8 @@ impl Axis for Count {
     }
 
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let limit = choice.counter_limit(self.steps).unwrap_or(0);
-        let mut taken: Vec<_> = (0..limit).map(id).filter(|&id| choice.selects(id)).collect();
+        let limit = choice.counter_limit(self.steps);
+        let mut taken: Vec<_> = choice.reported_steps(self.steps).collect();
         let last = taken.last().copied().filter(|&last| limit.checked_sub(1).map(id) == Some(last));
         let labelled = last.zip(self.label_in(built.log)?);
         if labelled.is_some() {
@@ -197,7 +198,7 @@ mod tests {
     }
 
     fn choice(selection: &Selection) -> Choice {
-        Choice::of(Order::Counter, selection)
+        Numbering::reversible(Order::Counter, 9).choice(selection)
     }
 
     #[test]
@@ -213,9 +214,8 @@ mod tests {
         assert_eq!(words(Selection { prefix: Prefix::Below(Rank(4)), ..Selection::all() }), "4");
         assert_eq!(words(Selection { prefix: Prefix::NONE, forced: vec![Rank(4)], ..Selection::all() }), "5");
         assert_eq!(words(Selection { excluded: vec![Rank(4)], ..Selection::all() }), "4");
-        let later = choice(&Selection { prefix: Prefix::Below(Rank(4)), inverted: true, ..Selection::all() });
-        let Err(RunError::Unusable(error)) = count.apply(&later, &files) else { panic!("it cannot count so") };
-        assert!(error.contains("passes with COUNT=9"), "{error}");
+        // Where steps repair, those that are left out are the last ones.
+        assert_eq!(words(Selection { prefix: Prefix::Below(Rank(4)), inverted: true, ..Selection::all() }), "5");
     }
 
     #[test]

@@ -2,11 +2,15 @@
 
 use std::{collections::BTreeSet, ffi::OsStr};
 
-use bisect_core::{ChangeId, search::Order};
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
 
 use super::{
     Axis,
     command_spec::AxisError,
+    headlines,
     lock_runs::{LockAxis, LockRuns, VersionChanges},
     option_axis::{AxisResult, OptionAxis, SearchedTarget},
     versions::{Versions, describe_between},
@@ -19,10 +23,7 @@ use crate::{
         content::Report,
         kind::{ChangeKind, ShownSource},
     },
-    run::{
-        error::RunError,
-        spec::{Choice, EndState},
-    },
+    run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
     vcs::file_at::file_at,
 };
@@ -144,32 +145,21 @@ impl VersionChanges for Deps {
         format!("{}{tied} since the Cargo.lock of {}", plural(updates, "update"), self.old)
     }
 
-    fn headline(&self, changes: usize) -> String {
-        if changes == 1 {
-            "this update makes the target fail".to_owned()
-        } else {
-            "these updates together make the target fail".to_owned()
-        }
+    fn headline(&self, changes: usize, mode: Mode) -> String {
+        headlines::of_versions(TERMS.change, changes, mode)
     }
 
-    fn order(&self) -> Order {
-        Order::Given
+    fn numbering(&self) -> Numbering {
+        Numbering::reversible(Order::Given, self.runs.updates.changes())
     }
 
-    fn reported(&self, _: &Choice) -> usize {
-        self.runs.updates.changes()
+    fn reported(&self, choice: &Choice) -> Vec<ChangeId> {
+        (0..self.runs.updates.changes()).map(id).filter(|&id| choice.selects(id)).collect()
     }
 
     /// Returns the changes that a run is asked for, with what they need. A change that is disabled in a prefix takes
     /// along what needs it.
     fn selected(&self, choice: &Choice) -> Result<LockSelection, RunError> {
-        if choice.is_inverted() && choice.end_state() != Some(EndState::AllOff) {
-            return Err(RunError::Unusable(format!(
-                "it passes with the present Cargo.lock and fails with that of {}, but `--deps` searches for updates that \
-                 make it fail; to find those that repaired it, exchange both lock files",
-                self.old
-            )));
-        }
         let updates = &self.runs.updates;
         let count = updates.changes();
         let enabled: BTreeSet<_> = (0..count).filter(|&index| choice.enables(id(index))).collect();
@@ -205,7 +195,7 @@ impl VersionChanges for Deps {
         Report { kind: KIND, name: first.name.clone(), text, details, ..report }
     }
 
-    fn next_steps(&self, ids: &[ChangeId], line: &str) -> Vec<String> {
+    fn next_steps(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Vec<String> {
         let updates = ids.iter().filter_map(|&id| self.runs.updates.main_update_of(index(id)?));
         let between = updates.filter_map(|(_, update)| Some((update, self.runs.updates.between(update)?)));
         let mut between = between.filter(|(_, versions)| !versions.is_empty() && !self.searches_versions);
@@ -214,7 +204,11 @@ impl VersionChanges for Deps {
         let download = missing.map(|missing| {
             format!("cargo info {}@{}  # downloads an intermediate version", update.name, missing.version)
         });
-        let search = format!("{}  # finds the first bad version", self.line_for_versions(line));
+        let which = match mode {
+            Mode::Enable => "bad",
+            Mode::Disable => "good",
+        };
+        let search = format!("{}  # finds the first {which} version", self.line_for_versions(line));
         download.into_iter().chain([search]).collect()
     }
 

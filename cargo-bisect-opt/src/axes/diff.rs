@@ -47,6 +47,7 @@ use self::{
 use super::{
     AfterBuild, Application, Axis, Files, Place, Preparation,
     command_spec::AxisError,
+    headlines,
     option_axis::{AxisResult, OptionAxis, SearchedTarget, Show},
     summary_of_builds,
 };
@@ -59,10 +60,7 @@ use crate::{
         kind::{ChangeKind, ShownSource},
         scan::Reports,
     },
-    run::{
-        error::RunError,
-        spec::{Choice, EndState},
-    },
+    run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
     vcs::{
         patch::{Composition, Patch, overlay::Overlays, trees::Trees},
@@ -177,8 +175,12 @@ impl Diff {
     /// Returns the parts that a choice enables, as far as they are known without a build.
     fn selected_before(&self, choice: &Choice) -> PartSet {
         let mut parts = self.enabled(choice);
-        let needed = self.known_beside(true, &parts);
-        parts.extend(needed);
+        if let Some((forced, excluded)) = choice.exceptions(self.changes.known().len()) {
+            let beside = |is_enabled, changes| self.known_beside(is_enabled, &self.parts_of_changes(changes));
+            parts.extend(beside(true, forced));
+            let without = beside(false, excluded);
+            parts.retain(|part| !without.contains(part));
+        }
         parts
     }
 
@@ -217,17 +219,16 @@ impl Axis for Diff {
         Some(format!("{}{tied} in {files}, between {old} and {new}{note}", plural(parts, "hunk")))
     }
 
-    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
-        let noun = self.terms().change;
-        Some(if changes == 1 {
-            format!("this {noun} makes the target fail")
-        } else {
-            format!("these {noun}s together make the target fail")
-        })
+    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
+        Some(headlines::of_versions(self.terms().change, changes, mode))
     }
 
     fn order(&self) -> Order {
         Order::Given
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::reversible(self.order(), self.changes.known().len())
     }
 
     fn keep_in(&self, file: &Path) -> io::Result<()> {
@@ -263,14 +264,7 @@ impl Axis for Diff {
         groups.into_iter().map(changes).collect()
     }
 
-    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        if choice.is_inverted() && choice.end_state() != Some(EndState::AllOff) {
-            let (old, new) = &self.trees.names;
-            return Err(RunError::Unusable(format!(
-                "it passes with {new} and fails with {old}, but `--diff` searches for hunks that make it fail; to find \
-                 those that repaired it, swap both: --diff NEW..OLD"
-            )));
-        }
+    fn apply(&self, _: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         // The artifacts are those that cargo builds for the user.
         let build = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
         Ok(Application { build: self.builds.then_some(build), ..Application::default() })
@@ -369,7 +363,7 @@ impl Axis for Diff {
         inside::axis(self, ids).transpose().into_iter().collect()
     }
 
-    fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
+    fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {
         let parts: PartSet = ids.iter().flat_map(|&id| self.changes.parts_of(id)).copied().collect();
         let (needed, dependent) = (self.known_beside(true, &parts), self.known_beside(false, &parts));
         let all = self.ties().all_parts();
@@ -378,9 +372,13 @@ impl Axis for Diff {
         let (old, new) = &self.trees.names;
         let culprit = hunk_text::between(&self.files(&PartSet::new()), &self.files(&with_needed))?;
         let undo = hunk_text::between(&self.files(&all), &self.files(&rest))?;
+        let (adds, undoes) = match mode {
+            Mode::Enable => ("the target then fails", "it undoes the culprit"),
+            Mode::Disable => ("it adds what repairs the target", "the target then fails"),
+        };
         Ok(Some(Patches {
-            culprit: hunk_text::titled(&format!("Apply this patch to {old}: the target then fails."), culprit),
-            undo: hunk_text::titled(&format!("Apply this patch to {new}: it undoes the culprit."), undo),
+            culprit: hunk_text::titled(&format!("Apply this patch to {old}: {adds}."), culprit),
+            undo: hunk_text::titled(&format!("Apply this patch to {new}: {undoes}."), undo),
             versions: self.trees.names.clone(),
             top: self.trees.top_if_elsewhere(),
         }))

@@ -3,8 +3,7 @@
 //! A feature is built together with those that it implies. So a run cannot have every selection. A change that is
 //! enabled by itself takes along what it implies, and one that is left out takes along what implies it. If changes are
 //! disabled, it is the reverse: one that is disabled by itself takes along what implies it. The order of the search is
-//! the one whose prefixes need none of that: implied features come first, or, if changes are disabled, last. See
-//! [`Features::id`].
+//! the one whose prefixes need none of that: implied features come first, or, if changes are disabled, last.
 
 use std::{collections::BTreeSet, ffi::OsStr, io, path::Path, slice};
 
@@ -16,6 +15,7 @@ use bisect_core::{
 use super::{
     AfterBuild, Application, Axis, Files,
     command_spec::AxisError,
+    headlines,
     option_axis::{AxisResult, OptionAxis, SearchedTarget},
     summary_of_builds,
 };
@@ -27,7 +27,7 @@ use crate::{
         kind::ChangeKind,
         scan::Reports,
     },
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
     units::{listed, plural},
 };
 
@@ -95,7 +95,7 @@ impl Relation {
     fn enabled(&self, choice: &Choice) -> BTreeSet<usize> {
         let (count, is_inverted) = (self.implied.len(), choice.is_inverted());
         let companions = if is_inverted { &self.dependents } else { &self.implied };
-        let id = |&change: &usize| Features::id(change, count, is_inverted);
+        let id = |&change: &usize| ChangeId(change as u64);
         let selected = (0..count).filter(|change| choice.selects(id(change)));
         let forced = (0..count).filter(|change| choice.forces(id(change)));
         let switched: BTreeSet<usize> =
@@ -108,16 +108,9 @@ impl Relation {
 }
 
 impl Features {
-    /// Returns the ID of a change, one of `count`: the position in the order of the search, which is the reverse one if
-    /// changes are disabled.
-    fn id(change: usize, count: usize, is_disabled: bool) -> ChangeId {
-        ChangeId(if is_disabled { count - 1 - change } else { change } as u64)
-    }
-
     /// Returns the change with an ID.
-    fn at(&self, id: ChangeId, is_disabled: bool) -> Option<usize> {
-        let (at, count) = (usize::try_from(id.0).ok()?, self.count());
-        if is_disabled { count.checked_sub(at + 1) } else { Some(at).filter(|&at| at < count) }
+    fn at(&self, id: ChangeId) -> Option<usize> {
+        usize::try_from(id.0).ok().filter(|&change| change < self.count())
     }
 
     fn count(&self) -> usize {
@@ -159,16 +152,15 @@ impl Axis for Features {
     }
 
     fn headline(&self, features: usize, mode: Mode) -> Option<String> {
-        Some(match (mode, features) {
-            (Mode::Enable, 1) => "this feature makes the target fail".to_owned(),
-            (Mode::Enable, _) => "these features together make the target fail".to_owned(),
-            (Mode::Disable, 1) => "without this feature the target fails".to_owned(),
-            (Mode::Disable, _) => "without these features the target fails".to_owned(),
-        })
+        Some(headlines::of_parts(TERMS.change, features, mode))
     }
 
     fn order(&self) -> Order {
         Order::Given
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::reversible(self.order(), self.count())
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -208,7 +200,7 @@ impl Axis for Features {
 
     fn change_in(&self, report: Report, root: &Path, mode: Mode) -> Report {
         let is_disabled = mode == Mode::Disable;
-        let Some(change) = self.at(report.id, is_disabled) else { return report };
+        let Some(change) = self.at(report.id) else { return report };
         let SearchedFeatures { manifest, lines, changes, .. } = &self.features;
         let file = manifest.strip_prefix(root).unwrap_or(manifest).display().to_string();
         let line = lines.get(&changes[change][0]).copied();
@@ -251,7 +243,8 @@ mod tests {
     }
 
     fn enabled(relation: &Relation, selection: &Selection) -> Vec<usize> {
-        relation.enabled(&Choice::of(Order::Given, selection)).into_iter().collect()
+        let numbering = Numbering::reversible(Order::Given, relation.implied.len());
+        relation.enabled(&numbering.choice(selection)).into_iter().collect()
     }
 
     /// Returns the selection of the first changes in the order of the search, with others beside them, and without some.

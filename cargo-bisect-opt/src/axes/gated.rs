@@ -1,5 +1,6 @@
 //! Changes that `bisect-rustc` applies in some packages: optimized functions, or expressions as in another edition.
 
+mod details;
 mod known_changes;
 mod places;
 
@@ -14,7 +15,7 @@ use bisect_core::{ChangeId, Matcher, Pattern, search::Mode};
 
 pub(crate) use self::known_changes::KnownChanges;
 use self::places::{Places, Writer, count_places};
-use super::{AfterBuild, Application, Axis, Files, compilation::Compilation, stop_gap};
+use super::{AfterBuild, Application, Axis, Files, compilation::Compilation, headlines, stop_gap};
 use crate::{
     cargo::{Artifacts, BuildOverrides, Edition, graph::Package},
     compiler::{
@@ -76,6 +77,11 @@ pub(crate) enum Gates {
     },
 }
 
+/// Returns the edition with which expressions as in this one are compared.
+pub(crate) fn other(edition: Edition) -> Edition {
+    if edition == Edition::E2021 { Edition::E2024 } else { Edition::E2021 }
+}
+
 impl Axis for Gated {
     fn terms(&self) -> Terms {
         match self.gates {
@@ -88,16 +94,12 @@ impl Axis for Gated {
         Some(format!("{} in {}", self.terms().axis, self.compilation.names(&self.packages)))
     }
 
-    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
-        let makes = if changes == 1 { "makes" } else { "together make" };
-        Some(match (&self.gates, changes) {
-            (Gates::Functions { .. }, 1) => format!("this function optimized, {makes} the target fail"),
-            (Gates::Functions { .. }, _) => format!("these functions optimized, {makes} the target fail"),
-            (Gates::Expressions { edition, .. }, 1) => {
-                format!("this expression, as in edition {edition}, {makes} the target fail")
-            }
-            (Gates::Expressions { edition, .. }, _) => {
-                format!("these expressions, as in edition {edition}, {makes} the target fail")
+    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
+        Some(match self.gates {
+            Gates::Functions { .. } => headlines::of_code("function", [" optimized", " not optimized"], changes, mode),
+            Gates::Expressions { edition, .. } => {
+                let [there, here] = [edition, other(edition)].map(|edition| format!(", as in edition {edition}"));
+                headlines::of_code("expression", [&there, &here], changes, mode)
             }
         })
     }
@@ -166,7 +168,11 @@ impl Axis for Gated {
         is_of_functions.then(|| stop_gap::of_functions(changes.iter().all(is_own), changes.len()))
     }
 
-    fn change(&self, mut report: Report, root: &Path) -> Report {
+    fn change(&self, report: Report, root: &Path) -> Report {
+        self.change_in(report, root, Mode::Enable)
+    }
+
+    fn change_in(&self, mut report: Report, root: &Path, mode: Mode) -> Report {
         match self.gates {
             Gates::Functions { .. } => {
                 let file = report.location.as_ref().map(|location| root.join(&location.file));
@@ -181,7 +187,8 @@ impl Axis for Gated {
                 report.frames.truncate(1);
                 // A change without a form affects all expressions of a kind in the crate.
                 let name = report.form.clone().unwrap_or_else(|| "type of what never returns".to_owned());
-                Report { kind: EXPRESSION, name, ..report }
+                let details = details::in_direction(&report.details, mode);
+                Report { kind: EXPRESSION, name, details, ..report }
             }
         }
     }

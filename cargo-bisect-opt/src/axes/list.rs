@@ -15,6 +15,7 @@ use bisect_core::{
 use super::{
     AfterBuild, Application, Axis, Files, Placeholder, Words,
     command_spec::{Asked, AxisError, CommandSpec, OptionSpec, Prepared},
+    headlines,
 };
 use crate::{
     output::terms::Terms,
@@ -161,12 +162,7 @@ impl Axis for List {
     }
 
     fn headline(&self, lines: usize, mode: Mode) -> Option<String> {
-        Some(match (mode, lines) {
-            (Mode::Enable, 1) => "this line makes the target fail".to_owned(),
-            (Mode::Enable, _) => "these lines together make the target fail".to_owned(),
-            (Mode::Disable, 1) => "without this line the target fails".to_owned(),
-            (Mode::Disable, _) => "without these lines the target fails".to_owned(),
-        })
+        Some(headlines::of_parts(TERMS.change, lines, mode))
     }
 
     fn order(&self) -> Order {

@@ -18,7 +18,7 @@ use crate::{
     output::terms::Terms,
     process::{own_file, shell},
     report::{content::Report, scan::Reports},
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
 };
 
 /// The variable that keeps cargo from the network.
@@ -40,13 +40,13 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
     fn subject(&self) -> String;
 
     /// Returns the headline of a culprit with this many changes.
-    fn headline(&self, changes: usize) -> String;
+    fn headline(&self, changes: usize, mode: Mode) -> String;
 
-    /// See [`Axis::order`].
-    fn order(&self) -> Order;
+    /// See [`Axis::numbering`].
+    fn numbering(&self) -> Numbering;
 
-    /// Returns the number of the first changes that a run reports: all, or those of a counter.
-    fn reported(&self, choice: &Choice) -> usize;
+    /// Returns the changes that a run reports.
+    fn reported(&self, choice: &Choice) -> Vec<ChangeId>;
 
     /// Returns the versions that a choice selects.
     ///
@@ -58,7 +58,7 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
     fn describe(&self, report: Report) -> Report;
 
     /// Returns next steps for a user who knows these changes of a culprit. `line` is the command line of the search.
-    fn next_steps(&self, _ids: &[ChangeId], _line: &str) -> Vec<String> {
+    fn next_steps(&self, _ids: &[ChangeId], _mode: Mode, _line: &str) -> Vec<String> {
         Vec::new()
     }
 
@@ -81,12 +81,16 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
         Some(self.0.subject())
     }
 
-    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
-        Some(self.0.headline(changes))
+    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
+        Some(self.0.headline(changes, mode))
     }
 
     fn order(&self) -> Order {
-        self.0.order()
+        self.0.numbering().order
+    }
+
+    fn numbering(&self) -> Numbering {
+        self.0.numbering()
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -115,8 +119,7 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
     }
 
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let ids = (0..self.0.reported(choice) as u64).map(ChangeId);
-        reports.add_known(ids.filter(|&id| choice.selects(id)));
+        reports.add_known(self.0.reported(choice));
         Ok(())
     }
 
@@ -137,9 +140,9 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
         self.0.describe(report)
     }
 
-    fn next_step(&self, ids: &[ChangeId], line: &str) -> Option<String> {
+    fn next_step(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Option<String> {
         let mut steps: Vec<_> = self.0.runs().restoration().into_iter().collect();
-        steps.extend(self.0.next_steps(ids, line));
+        steps.extend(self.0.next_steps(ids, mode, line));
         (!steps.is_empty()).then(|| steps.join("\n"))
     }
 

@@ -28,6 +28,7 @@ mod diff;
 mod features;
 pub(crate) mod fixed;
 pub(crate) mod gated;
+mod headlines;
 mod list;
 mod lock_runs;
 pub(crate) mod occurrences;
@@ -64,6 +65,7 @@ use crate::{
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
+        numbering::Numbering,
         spec::{Choice, RunSpec, Surroundings},
     },
     vcs::query::LOCAL_VARIABLES,
@@ -80,6 +82,12 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// Returns the order of the changes: the order of their hashes, or a given order, in which their IDs are positions.
     fn order(&self) -> Order {
         Order::ByHash
+    }
+
+    /// Returns the order with the numbers of the changes. If some changes need earlier ones, the search disables them in
+    /// the reverse order: then this is [`Numbering::reversible`].
+    fn numbering(&self) -> Numbering {
+        Numbering::of(self.order())
     }
 
     /// Returns the changes that are likelier than others to be searched for, if some are known before the first run.
@@ -245,7 +253,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
     }
 
     /// Returns the next step for a user who knows these changes of a culprit. `line` is the command line of the search.
-    fn next_step(&self, _ids: &[ChangeId], _line: &str) -> Option<String> {
+    fn next_step(&self, _ids: &[ChangeId], _mode: Mode, _line: &str) -> Option<String> {
         None
     }
 
@@ -259,7 +267,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
     ///
     /// # Errors
     /// If they cannot be made.
-    fn patches(&self, _ids: &[ChangeId]) -> io::Result<Option<Patches>> {
+    fn patches(&self, _ids: &[ChangeId], _mode: Mode) -> io::Result<Option<Patches>> {
         Ok(None)
     }
 

@@ -91,9 +91,7 @@ impl Axis for Occurrences {
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        let limit = choice.counter_limit(self.count()).ok_or_else(|| {
-            RunError::Unusable("the target fails without any decision on the culprit, and passes with all".to_owned())
-        })?;
+        let limit = choice.counter_limit(self.count());
         let mut application = self.culprit.clone();
         let (full, rest) = (limit / self.width(), limit % self.width());
         let more = if rest == 0 { String::new() } else { format!(":{}", self.threads[..rest].join(",")) };
@@ -110,7 +108,7 @@ impl Axis for Occurrences {
     }
 
     fn read_reports(&self, choice: &Choice, report_file: &Path, reports: &mut Reports) -> io::Result<()> {
-        let limit = choice.counter_limit(self.count()).unwrap_or(0);
+        let limit = choice.counter_limit(self.count());
         let mut made: Vec<_> = (0..limit).map(id).filter(|&id| choice.selects(id)).collect();
         if self.threads.is_empty() && !made.is_empty() {
             reports.add(Report { text: threads(&own_file::read(report_file)?), ..Report::new(made.remove(0)) });

@@ -65,11 +65,11 @@ impl Axis for Counted {
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        Ok(Application { build: Some(self.build(choice)?), ..Application::default() })
+        Ok(Application { build: Some(self.build(choice)), ..Application::default() })
     }
 
     fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        Ok(self.compilation.reproduction(self.build(choice)?, &self.culprits))
+        Ok(self.compilation.reproduction(self.build(choice), &self.culprits))
     }
 
     fn builds(&self) -> bool {
@@ -81,7 +81,7 @@ impl Axis for Counted {
     }
 
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let limit = choice.counter_limit(self.passes.len()).unwrap_or(0);
+        let limit = choice.counter_limit(self.passes.len());
         for (index, pass) in self.passes.all().iter().enumerate().take(limit) {
             let id = Passes::id(index);
             if choice.selects(id) {
@@ -98,17 +98,12 @@ impl Axis for Counted {
 }
 
 impl Counted {
-    fn build(&self, choice: &Choice) -> Result<BuildOverrides, RunError> {
-        let limit = choice.counter_limit(self.passes.len()).ok_or_else(|| {
-            RunError::Unusable(
-                "with all passes it passes and without any it fails; what can be searched is the other way round"
-                    .to_owned(),
-            )
-        })?;
+    fn build(&self, choice: &Choice) -> BuildOverrides {
+        let limit = choice.counter_limit(self.passes.len());
         // With all passes, the build that listed them is the one to run.
         let lists = limit == self.passes.len();
         let limits = if lists { BTreeMap::new() } else { self.passes.limits(limit) };
         let counter = Counter { of: self.of, limits, lists };
-        Ok(self.compilation.counting(&self.culprits, self.package, counter).0)
+        self.compilation.counting(&self.culprits, self.package, counter).0
     }
 }

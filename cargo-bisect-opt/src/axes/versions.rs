@@ -2,9 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use bisect_core::search::Order;
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
 
-use super::lock_runs::{LockAxis, LockRuns, VersionChanges};
+use super::{
+    headlines,
+    lock_runs::{LockAxis, LockRuns, VersionChanges},
+};
 use crate::{
     cargo::{KnownVersion, LockSelection, LockUpdate},
     output::terms::Terms,
@@ -12,7 +18,7 @@ use crate::{
         content::Report,
         kind::{ChangeKind, ShownSource},
     },
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
 };
 
@@ -97,27 +103,21 @@ impl VersionChanges for Versions {
         format!("{versions} of {} after {first}, up to {last}", self.name)
     }
 
-    fn headline(&self, _: usize) -> String {
-        "this is the first bad version".to_owned()
+    fn headline(&self, _: usize, mode: Mode) -> String {
+        headlines::of_first(TERMS.change, mode)
     }
 
-    fn order(&self) -> Order {
-        Order::Counter
+    fn numbering(&self) -> Numbering {
+        Numbering::reversible(Order::Counter, self.steps())
     }
 
-    fn reported(&self, choice: &Choice) -> usize {
-        choice.counter_limit(self.steps()).unwrap_or(0)
+    fn reported(&self, choice: &Choice) -> Vec<ChangeId> {
+        choice.reported_steps(self.steps()).collect()
     }
 
     /// Returns the lock file that a choice selects: with the version after its last step.
     fn selected(&self, choice: &Choice) -> Result<LockSelection, RunError> {
-        let ends = || (&self.tested[0].version, &self.tested[self.steps()].version);
-        let step = choice.counter_limit(self.steps()).ok_or_else(|| {
-            let ((old, new), name) = (ends(), &self.name);
-            RunError::Unusable(format!(
-                "no first bad version can be searched for: the target fails with {name} {old} and passes with {new}"
-            ))
-        })?;
+        let step = choice.counter_limit(self.steps());
         let mut selection = LockSelection::from(self.changes.clone());
         if step == 0 {
             let without = self.runs.updates.with_dependents(&[self.change].into());

@@ -25,7 +25,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Incomplete, Verdict},
+    search::{Incomplete, Mode, Verdict},
 };
 
 use super::options::{CodegenArgs, Depth};
@@ -192,7 +192,7 @@ impl Drill {
                 lab.emit(&Event::Note(&note))?;
             }
             for culprit in &found {
-                if culprit.found.mode == "disable" {
+                if culprit.found.mode == Mode::Disable {
                     // What the crate needs is all of the bad options.
                     let note =
                         "functions and passes are not searched where the target needs the options of --bad to pass";

@@ -15,7 +15,7 @@ use crate::{
     axes::{
         compilation::Compilation,
         contrast::Contrast,
-        gated::{Gated, Gates, KnownChanges},
+        gated::{self, Gated, Gates, KnownChanges},
     },
     cargo::{CargoError, Edition, Project, graph::Package},
     compiler::bisect_rustc::{self, BisectRustcError},
@@ -91,7 +91,7 @@ impl Editions {
     ) -> Result<Self, EditionError> {
         let project = Arc::new(Project::load(settings.subcommand, &settings.cargo, &settings.target)?);
         let packages = project.packages()?;
-        let other = if edition == Edition::E2021 { Edition::E2024 } else { Edition::E2021 };
+        let other = gated::other(edition);
         let is_asked_for = |package: &&Package| if project.names_packages() { package.is_root } else { package.is_own };
         let (chosen, left_out): (Vec<_>, Vec<_>) =
             packages.iter().filter(is_asked_for).partition(|package| package.edition == other);

@@ -186,6 +186,7 @@ fn program(
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
         same_failure: command.search.same_failure(),
+        direction: command.search.direction(),
         launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };
@@ -261,6 +262,7 @@ fn command_options(command: &ExecCommand, seed: Seed) -> Result<CommandOptions, 
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
         same_failure: command.search.same_failure(),
+        direction: command.search.direction(),
         seed,
         launcher: command.search.launcher.clone(),
     })
@@ -354,6 +356,7 @@ fn in_lab<R>(
     let in_flight = InFlight::default();
     let mut lab = Lab {
         options: engine::Options {
+            direction: args.direction(),
             runs_per_trial: args.count,
             max_sets: args.max,
             max_set_size: args.max_set,

@@ -4,7 +4,7 @@ use std::io;
 
 use bisect_core::{
     protocol::names::UNTIL,
-    search::{Outcome, Verdict},
+    search::{Mode, Outcome, Verdict},
 };
 
 use super::beside::Beside;
@@ -54,7 +54,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
 /// Searches for the first decision on this culprit that makes the target fail, among the first 1, 2, 4, 8, … decisions.
 fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Result<()> {
     let Named { changes, found } = culprit;
-    let first = Occurrences::first(target.axis(), changes, found.mode == "enable").map_err(io::Error::other)?;
+    let first = Occurrences::first(target.axis(), changes, found.mode == Mode::Enable).map_err(io::Error::other)?;
     let beside = |axis: Occurrences| target.beside(&found.tests, Box::new(axis));
     let mut target = beside(first.clone())?;
     let Ok(mut run) = lab.try_once(&mut target)? else { return Ok(()) };

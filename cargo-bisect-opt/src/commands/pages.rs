@@ -52,7 +52,12 @@ const QUESTIONS: [OptionGroup; 6] = [
     },
     OptionGroup {
         heading: "Which failures count",
-        options: &[("fail-when", Detail::Brief), ("same-failure", Detail::Screen), ("skip-code", Detail::Screen)],
+        options: &[
+            ("fail-when", Detail::Brief),
+            ("same-failure", Detail::Screen),
+            ("repaired", Detail::Screen),
+            ("skip-code", Detail::Screen),
+        ],
     },
     OptionGroup {
         heading: "If the target is flaky",

@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-use bisect_core::protocol::names;
+use bisect_core::{protocol::names, search::Mode};
 
 use super::options::ReplayCommand;
 use crate::{
@@ -71,11 +71,14 @@ pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError>
     let recorded = recorded.ok_or_else(|| ReplayError::NoAnswer(command.run_dir.clone()))?;
     let culprit = select(&recorded, command.set, &command.run_dir)?;
     let is_counted = culprit.changes.iter().any(|change| matches!(&*change.facts.kind, "commit" | "count" | "pass"));
-    let (line, what) = match (command.off, is_counted) {
-        (false, false) => (&culprit.replay.culprit, "exactly culprit"),
-        (false, true) => (&culprit.replay.culprit, "everything up to culprit"),
-        (true, false) => (&culprit.replay.others, "everything but culprit"),
-        (true, true) => (&culprit.replay.others, "everything before culprit"),
+    let line = if command.off { &culprit.replay.others } else { &culprit.replay.culprit };
+    // A culprit whose absence breaks the target is replayed by leaving it out.
+    let is_enabled = command.off == (culprit.mode == Mode::Disable);
+    let what = match (is_enabled, is_counted) {
+        (true, false) => "exactly culprit",
+        (true, true) => "everything up to culprit",
+        (false, false) => "everything but culprit",
+        (false, true) => "everything before culprit",
     };
     let mut shell = Command::new("sh");
     shell.args(["-c", line, "replay"]);

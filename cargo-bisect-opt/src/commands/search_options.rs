@@ -2,6 +2,7 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
+use bisect_core::search::Mode;
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
@@ -102,6 +103,12 @@ pub(crate) struct SearchArgs {
         hide_possible_values = true
     )]
     pub(crate) same_failure: Option<YesNo>,
+    /// Find the changes that repair the target
+    ///
+    /// It has to fail without any change and to pass with all of them. A search finds this direction by itself, unless
+    /// the target also fails with all changes, in another way, or is flaky.
+    #[arg(long)]
+    pub(crate) repaired: bool,
     /// Also find the first decision on each culprit that matters
     ///
     /// For example: the 48,213th call, in thread worker-3. It works with `test`, `run` and `exec`, for changes that are
@@ -122,6 +129,11 @@ impl SearchArgs {
     /// Returns the rule for executions of the target in a run.
     pub(crate) fn repetition(&self) -> Repetition {
         Repetition::new(self.repeat, self.any_pass)
+    }
+
+    /// Returns the direction that the user asks for.
+    pub(crate) fn direction(&self) -> Option<Mode> {
+        self.repaired.then_some(Mode::Disable)
     }
 
     /// Returns true if only one kind of failure counts.

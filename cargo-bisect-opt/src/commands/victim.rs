@@ -62,6 +62,7 @@ pub(super) fn run(name: Option<&str>, command: CargoCommand) -> Result<CommandSt
         skip_code: args.skip_code,
         fail_when: args.fail_when.clone(),
         same_failure: false,
+        direction: None,
         launcher: args.launcher.clone(),
         quiet: command.show.quiet,
     };

@@ -175,6 +175,7 @@ impl WatchCommand {
             skip_code: args.skip_code,
             fail_when: None,
             same_failure: false,
+            direction: None,
             launcher: None,
             quiet: self.show.quiet,
         }
@@ -190,6 +191,7 @@ impl WatchCommand {
             skip_code: args.skip_code,
             fail_when: None,
             same_failure: false,
+            direction: None,
             seed: Seed::draw(),
             launcher: None,
         })

@@ -2,7 +2,7 @@
 
 use std::{io, mem};
 
-use bisect_core::search::{Incomplete, Noise, Outcome, Verdict};
+use bisect_core::search::{Incomplete, Mode, Noise, Outcome, Verdict};
 
 use super::beside::Beside;
 use crate::{
@@ -87,7 +87,8 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
     Ok(())
 }
 
-/// Finds out which of several culprits is decisive: the target passes without it alone.
+/// Finds out which of several culprits is decisive: the target passes without it alone or, if it repairs the target, with
+/// it alone.
 ///
 /// The others fail only because a run with them combines parts of two versions. The search itself cannot tell: it leaves
 /// out the culprits that it has found already. Returns words for the answer; `None` if no culprit is decisive.
@@ -114,12 +115,22 @@ fn decisive<T: Beside>(lab: &mut Lab<'_>, target: &mut T, found: &[Named]) -> io
         if passes { &mut decisive } else { &mut others }.push(named.found.set.to_string());
     }
     let words = || {
-        let make = if others.len() == 1 { "culprit {} makes" } else { "culprits {} make" };
-        format!(
-            "the new version passes if only culprit {} is undone, so {} the target fail only in mixtures of both versions",
-            decisive.join(" or "),
-            make.replace("{}", &listed(others)),
-        )
+        let (decisive, is_one, others) = (decisive.join(" or "), others.len() == 1, listed(others));
+        match found[0].found.mode {
+            Mode::Enable => {
+                let make = if is_one { format!("culprit {others} makes") } else { format!("culprits {others} make") };
+                format!(
+                    "the new version passes if only culprit {decisive} is undone, so {make} the target fail only in mixtures \
+                     of both versions"
+                )
+            }
+            Mode::Disable => {
+                let are = if is_one { format!("culprit {others} is") } else { format!("culprits {others} are") };
+                format!(
+                    "the old version passes with culprit {decisive} alone, so {are} needed only in mixtures of both versions"
+                )
+            }
+        }
     };
     Ok((!decisive.is_empty()).then(words))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use bisect_core::search::{Rank, Selection};
+use bisect_core::search::{Mode, Rank, Selection};
 
 use crate::run::{
     cause::{Cause, Environment},
@@ -22,6 +22,8 @@ use crate::run::{
 /// A failure caused by the environment counts only if it occurs at one end state and not at the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Calibration<K> {
+    /// The direction that the user asks for: the failures of its failing end are searched for.
+    asked: Option<Mode>,
     /// The number of executions at each end state.
     executions: [usize; 2],
     ends: BTreeMap<K, Vec<SeenCause>>,
@@ -85,6 +87,7 @@ impl<K> Default for Calibration<K> {
     /// Returns a calibration without failures.
     fn default() -> Self {
         Self {
+            asked: None,
             executions: [0; 2],
             ends: BTreeMap::new(),
             left: Vec::new(),
@@ -95,6 +98,11 @@ impl<K> Default for Calibration<K> {
 }
 
 impl<K: Ord + Clone> Calibration<K> {
+    /// Returns a calibration without failures, for a search in the direction that the user asks for.
+    pub(crate) fn new(direction: Option<Mode>) -> Self {
+        Self { asked: direction, ..Self::default() }
+    }
+
     /// Learns that the target was executed at an end state, whether something failed or not.
     pub(crate) fn learn_execution(&mut self, end: EndState) {
         self.executions[index(end)] += 1;
@@ -246,7 +254,12 @@ impl<K: Ord + Clone> Calibration<K> {
     fn direction(&self, known: &[SeenCause]) -> i128 {
         let differences = known.iter().map(|one| self.difference(known, &one.cause));
         let (least, most) = differences.fold((0, 0), |(least, most), one| (least.min(one), most.max(one)));
-        if most >= -least { most } else { least }
+        match self.asked {
+            Some(Mode::Enable) if most > 0 => most,
+            Some(Mode::Disable) if least < 0 => least,
+            _ if most >= -least => most,
+            _ => least,
+        }
     }
 
     /// Returns the rate of failures like this one with every change, minus their rate with no change. Both are

@@ -51,6 +51,22 @@ fn the_searched_failure_is_more_frequent_at_one_end() {
 }
 
 #[test]
+fn where_both_ends_fail_the_user_may_ask_for_the_one_without_changes() {
+    for (asked, off, expected) in [
+        (None, 2, [Meaning::Searched, Meaning::Usual]),
+        (Some(Mode::Disable), 2, [Meaning::Usual, Meaning::Searched]),
+        (Some(Mode::Disable), 1, [Meaning::Searched, Meaning::Another]),
+    ] {
+        let mut calibration = Calibration::new(asked);
+        for (end, line) in [(EndState::AllOn, 1), (EndState::AllOff, off)] {
+            calibration.learn_execution(end);
+            calibration.learn(end, &'t', &cause(line));
+        }
+        assert_eq!([1, 2].map(|line| calibration.meaning(&'t', &cause(line))), expected, "{asked:?} {off}");
+    }
+}
+
+#[test]
 fn surroundings_count_if_they_differ_between_the_ends() {
     let full = Cause::of_test("thread 't' (7) panicked at src/lib.rs:1:5:\nNo space left on device (os error 28)");
     let fits = |ends: &[EndState]| {

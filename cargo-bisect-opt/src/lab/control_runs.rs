@@ -13,8 +13,6 @@ use super::{
     session::{Controls, Session},
     target::{Runner, Target},
 };
-use crate::run::spec::Choice;
-
 /// The IDs of control runs, larger than any that a search gives.
 const AGAIN: TrialId = TrialId(usize::MAX - 1);
 const NOTHING: TrialId = TrialId(usize::MAX - 2);
@@ -55,7 +53,7 @@ pub(super) fn start<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool
         && let Some(trial) = controls.wanted.pop()
     {
         controls.is_in_flight = true;
-        let choice = Choice::of(session.target.order(), &trial.selection);
+        let choice = session.target.numbering().choice(&trial.selection);
         session.start_beside_search(slot, trial, choice, session.repetition());
     }
     true

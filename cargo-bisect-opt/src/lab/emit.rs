@@ -66,6 +66,7 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
         log,
         run: (nth, search.trial_state(trial.id).runs()),
         question: trial.question,
+        mode: Mode::of(&trial.selection),
         subject: steps_of(session, trial, search.progress().changes()),
         selected,
         tests: session.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
@@ -77,10 +78,16 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
 
 /// Returns the description of a trial of a counter, which takes all steps up to one.
 fn steps_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, trial: &Trial, known: usize) -> Option<String> {
-    let is_named = matches!(trial.question, Question::FoundAlone | Question::AllButFound);
-    let limit = trial.selection.counter_limit(known).filter(|_| is_named && known > 0)?;
+    let is_named = match Mode::of(&trial.selection) {
+        Mode::Enable => matches!(trial.question, Question::FoundAlone | Question::AllButFound),
+        Mode::Disable => {
+            matches!(trial.question, Question::Prefix | Question::FoundAlone | Question::AllButFound)
+        }
+    };
+    let limit = trial.selection.counter_limit(known);
     let noun = session.target.terms().change;
-    (session.target.order() == Order::Counter).then(|| format!("with {limit} of {}", plural(known, noun)))
+    let is_counter = session.target.order() == Order::Counter && is_named && known > 0;
+    is_counter.then(|| format!("with {limit} of {}", plural(known, noun)))
 }
 
 /// Emits that a trial is answered, once all its runs are judged.
@@ -184,7 +191,7 @@ pub(super) fn smallest<T: Target>(
         reader: Reader::Person,
     };
     let reproduce = session.lab.repetition.line(session.target.reproduce(&again));
-    let mode = if trial.selection.inverted { "disable" } else { "enable" };
+    let mode = Mode::of(&trial.selection);
     session.lab.emit(&Event::Smallest(&Smallest { mode, changes, of, tests, reproduce }))
 }
 
@@ -196,7 +203,7 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
     let culprits = if is_void { Vec::new() } else { ConclusionKind::culprits_left(&session.search) };
     let mut found = Vec::new();
     for (index, shared) in culprits.iter().enumerate() {
-        let changes: BTreeSet<_> = shared.culprit.ids(session.target.order()).collect();
+        let changes: BTreeSet<_> = session.target.numbering().ids(shared.culprit).collect();
         let known = session.emitted.iter().position(|emitted| *emitted == changes);
         if known.is_some() && (session.tests.is_none() || !at_end) {
             continue;
@@ -213,7 +220,7 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
         let numbers = &shared.tests;
         let tests = session.tests.as_deref().map(names);
         let number = session.lab.totals.sets + number + 1;
-        let changes = shared.culprit.ids(session.target.order()).collect();
+        let changes = session.target.numbering().ids(shared.culprit).collect();
         found.push(Named { changes, found: culprit_found(session, number, (shared.culprit, numbers), noise, tests) });
     }
     found.sort_by_key(|named| named.found.set);
@@ -243,7 +250,7 @@ fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -
         let top = patches.top.map(|top| top.display().to_string());
         Ok(PatchFiles { culprit, undo, top, versions: patches.versions })
     };
-    match session.target.patches(&ids).and_then(|patches| patches.map(write).transpose()) {
+    match session.target.patches(&ids, found.mode).and_then(|patches| patches.map(write).transpose()) {
         Ok(written) => Ok(written),
         Err(error) => {
             let note = format!("the patches of culprit {} cannot be written: {error}", found.set);
@@ -259,7 +266,9 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     let is_void = unrelated_failures(session).is_some();
     let culprits = if is_void { Vec::new() } else { ConclusionKind::culprits_left(&session.search) };
     let is_one = |emitted: &BTreeSet<ChangeId>| {
-        culprits.iter().any(|shared| shared.culprit.ids(session.target.order()).collect::<BTreeSet<_>>() == *emitted)
+        culprits
+            .iter()
+            .any(|shared| session.target.numbering().ids(shared.culprit).collect::<BTreeSet<_>>() == *emitted)
     };
     session.named.retain(|named| is_one(&named.changes.iter().copied().collect()));
     let taken_back = session.emitted.iter().enumerate().filter(|(_, emitted)| !is_one(emitted));
@@ -302,7 +311,7 @@ fn culprit_estimate<T: Target>(
 ) -> Option<CulpritEstimate> {
     let of = |certainty: Certainty| CulpritEstimate::from(certainty).per_execution(session.lab.repetition);
     let Some(tests) = &session.tests else { return session.search.test(0).certainty(index).map(of) };
-    let set = |culprit: &Culprit| culprit.ids(session.target.order()).collect::<BTreeSet<_>>();
+    let set = |culprit: &Culprit| session.target.numbering().ids(culprit).collect::<BTreeSet<_>>();
     let of_test = |&test: &usize| {
         let index = session.search.test(test).found().iter().position(|found| set(found) == set(shared.culprit))?;
         let estimate = of(session.search.test(test).certainty(index)?);
@@ -323,10 +332,10 @@ fn culprit_found<T: Target>(
     let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
     failures.dedup_by(|a, b| a.is_same(b));
     let needed = culprit.changes.len();
-    let ids = session.untested_steps.candidates(session.target.order(), numbers, culprit);
+    let ids = session.untested_steps.candidates(session.target.numbering(), numbers, culprit);
     let headline = if ids.len() > needed {
-        Some(untested_steps::headline(session.target.terms().change, ids.len()))
-    } else if session.untested_steps.fails_before(session.target.order(), numbers, culprit) {
+        Some(untested_steps::headline(session.target.terms().change, ids.len(), culprit.mode))
+    } else if session.untested_steps.fails_before(session.target.numbering().order, numbers, culprit) {
         Some(untested_steps::headline_of_another(session.target.terms().change))
     } else if let Some(both) = both_fail(session) {
         Some(both.headline(session.target.terms().change, needed))
@@ -347,7 +356,7 @@ fn culprit_found<T: Target>(
     let (selection, stem) = (culprit.selection(), format!("culprit-{number}"));
     let mut others = culprit.selection_of_others();
     if ids.len() > needed {
-        others.excluded = ids.iter().map(|&id| session.target.order().rank(id)).collect();
+        others.excluded = ids.iter().map(|&id| session.target.numbering().rank(culprit.mode, id)).collect();
     }
     let replay = Replay {
         culprit: line(&selection, &stem, Reader::Replay),
@@ -357,14 +366,16 @@ fn culprit_found<T: Target>(
     let passes = line(&session.passing.beside(numbers, &others), &format!("{stem}-others"), Reader::Person);
     let replaces = both_fail(session).map(|both| both.usual);
     let inside = session.lab.next_steps.inside_of_commits(&changes);
-    let next = session.target.next_step(&ids).into_iter().chain(inside).reduce(|all, more| format!("{all}\n{more}"));
+    let next = session
+        .target
+        .next_step(&ids, culprit.mode)
+        .into_iter()
+        .chain(inside)
+        .reduce(|all, more| format!("{all}\n{more}"));
     let last_change = changes.first().and_then(|change| session.target.last_change(change));
     Found {
         set: number,
-        mode: match culprit.mode {
-            Mode::Enable => "enable",
-            Mode::Disable => "disable",
-        },
+        mode: culprit.mode,
         confirmed: true,
         changes,
         noise,

@@ -39,7 +39,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Incomplete, Options, Order, Question, Search, Selection, Trial, TrialId, Verdict},
+    search::{Incomplete, Mode, Options, Question, Search, Selection, Trial, TrialId, Verdict},
 };
 
 use crate::{
@@ -57,6 +57,7 @@ use crate::{
         error::RunError,
         in_flight::InFlight,
         limit::Limit,
+        numbering::Numbering,
         repetition::Repetition,
         result::RunResult,
         seed::Seed,
@@ -212,7 +213,7 @@ impl Lab<'_> {
         if !of_tests.is_empty() {
             self.emit(&Event::Groups(&of_tests))?;
         }
-        self.emit(&Event::Searched(&changes_of(&search, target.order(), &found)))?;
+        self.emit(&Event::Searched(&changes_of(&search, target.numbering(), &found)))?;
         if let Some(summary) = target.summary() {
             self.emit(&Event::Note(&summary))?;
         }
@@ -251,8 +252,8 @@ impl Lab<'_> {
         self.try_selection(target, Question::AllOn, Selection::all(), subject)
     }
 
-    /// Runs the target once without the changes of a culprit, after its search. Returns an error as
-    /// [`try_once`](Self::try_once) does.
+    /// Runs the target once without the changes of a culprit, after its search; where disabled changes break the target,
+    /// with these changes alone. Returns an error as [`try_once`](Self::try_once) does.
     ///
     /// # Errors
     /// If an event cannot be emitted.
@@ -261,10 +262,14 @@ impl Lab<'_> {
         target: &mut T,
         culprit: &Named,
     ) -> io::Result<Result<RunResult, RunError>> {
-        let order = target.order();
-        let excluded = culprit.changes.iter().map(|&id| order.rank(id)).collect();
-        let subject = format!("with everything except culprit {}", culprit.found.set);
-        self.try_selection(target, Question::AllButFound, Selection { excluded, ..Selection::all() }, Some(subject))
+        let (mode, set) = (culprit.found.mode, culprit.found.set);
+        let excluded = culprit.changes.iter().map(|&id| target.numbering().rank(mode, id)).collect();
+        let subject = match mode {
+            Mode::Enable => format!("with everything except culprit {set}"),
+            Mode::Disable => format!("with culprit {set} alone"),
+        };
+        let selection = Selection { excluded, inverted: mode == Mode::Disable, ..Selection::all() };
+        self.try_selection(target, Question::AllButFound, selection, Some(subject))
     }
 
     fn try_selection<T: Target>(
@@ -279,7 +284,8 @@ impl Lab<'_> {
         }
         let (interrupt, time_left) = (self.interrupt, self.time_left());
         let number = self.totals.runs + 1;
-        let choice = Choice::of(target.order(), &selection);
+        let choice = target.numbering().choice(&selection);
+        let mode = Mode::of(&selection);
         let trial = Trial { id: TrialId(0), question, selection, tests: vec![0] };
         self.numbered += 1;
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
@@ -297,6 +303,7 @@ impl Lab<'_> {
             is_repeat: false,
             log: self.shown_log(number),
             run: (1, 1),
+            mode,
             question: trial.question,
             subject,
             selected: None,
@@ -423,10 +430,12 @@ impl Lab<'_> {
 }
 
 /// Returns the number of changes that a search knows, and the positions of those of its culprits.
-fn changes_of(search: &Search, order: Order, found: &[Named]) -> SearchedChanges {
+fn changes_of(search: &Search, numbering: Numbering, found: &[Named]) -> SearchedChanges {
     let progress = search.progress();
-    let positions =
-        |named: &Named| named.changes.iter().filter_map(|&change| progress.position(order.rank(change))).collect();
+    let positions = |named: &Named| {
+        let position = |&change: &ChangeId| progress.position(numbering.rank(named.found.mode, change));
+        named.changes.iter().filter_map(position).collect()
+    };
     let culprits = found.iter().map(|named| (named.found.set, positions(named))).collect();
     SearchedChanges { changes: progress.changes(), culprits }
 }

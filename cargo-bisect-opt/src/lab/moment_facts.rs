@@ -173,7 +173,7 @@ impl MomentFacts {
         let replay = Replay { culprit: line(&at_bad, Reader::Replay), others: line(&before, Reader::Replay) };
         Found {
             set,
-            mode: "enable",
+            mode: Mode::Enable,
             confirmed: true,
             headline: Some(moments.headline(place)),
             changes: vec![bad_change],

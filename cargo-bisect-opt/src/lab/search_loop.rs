@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bisect_core::search::{Observation, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
+use bisect_core::search::{Mode, Observation, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
 
 use super::{
     control_runs, emit, noisy_notes, per_test,
@@ -17,12 +17,7 @@ use crate::{
         conclusion_kind::ConclusionKind,
         exit_status::Exit,
     },
-    run::{
-        error::RunError,
-        limit::Limit,
-        result::RunResult,
-        spec::{Choice, RunSpec},
-    },
+    run::{error::RunError, limit::Limit, result::RunResult, spec::RunSpec},
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
@@ -40,8 +35,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
                 let both = emit::both_fail(self);
                 let usual_failure = both.as_ref().map(|both| both.usual.as_str());
-                let (order, passed) = (self.target.order(), self.passed_with_all);
-                let about = TargetFacts { order, log: &log, line: &line, passed, is_build, terms, usual_failure };
+                let (numbering, passed) = (self.target.numbering(), self.passed_with_all);
+                let about = TargetFacts { numbering, log: &log, line: &line, passed, is_build, terms, usual_failure };
                 match emit::unrelated_failures(self) {
                     Some(both) => Conclusion { status: Exit::Nothing, kind: None, words: both.conclusion() },
                     None => conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about),
@@ -146,7 +141,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 return Ok(());
             };
             let number = self.lab.totals.runs + self.search.progress().runs();
-            let choice = Choice::of(self.target.order(), &trial.selection);
+            let choice = self.target.numbering().choice(&trial.selection);
             let tests = self.tests.as_ref().map(|_| trial.tests.clone());
             let repetition = self.repetition_of(&trial);
             let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
@@ -206,19 +201,19 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// Records the results of a run.
     fn record(&mut self, trial: &Trial, runs: Vec<RunResult>) -> io::Result<()> {
-        let order = self.target.order();
+        let (numbering, mode) = (self.target.numbering(), Mode::of(&trial.selection));
         self.limit_in_flight();
-        let observe = |run: &RunResult| Observation::of_ids(order, run.outcome, run.reports.ids().iter().copied());
-        self.search.record(trial.id, runs.iter().map(observe));
+        let observe = |outcome, run: &RunResult| {
+            let reported = run.reports.ids().iter().map(|&id| numbering.rank(mode, id)).collect();
+            Observation { outcome, reported }
+        };
+        self.search.record(trial.id, runs.iter().map(|run| observe(run.outcome, run)));
         if let [run] = runs.as_slice() {
             for &outcome in &run.extra_outcomes {
-                self.search.record_extra_execution(
-                    trial.id,
-                    &Observation::of_ids(order, outcome, run.reports.ids().iter().copied()),
-                );
+                self.search.record_extra_execution(trial.id, &observe(outcome, run));
             }
         }
-        self.untested_steps.learn_run(order, self.search.progress().changes(), trial, &runs);
+        self.untested_steps.learn_run(numbering.order, self.search.progress().changes(), trial, &runs);
         self.usual_failures.learn(trial, &runs);
         emit::trial(self, trial, &runs)?;
         emit::smallest(self, trial, &runs)?;

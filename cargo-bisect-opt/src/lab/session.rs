@@ -127,7 +127,9 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let is_free = !target.needs_text_run() && order != Order::Counter && !target.is_of_versions();
         let since = lab.since.clone().or_else(|| if is_free { Since::found(target.root()) } else { None });
         let favours = since.is_some() || target.learns_likely();
-        let mut search = Search::new(Options { order, favours, max_runs: lab.runs_left(), ..lab.options.clone() });
+        let direction = target.numbering().only_direction().or(lab.options.direction);
+        let options = Options { order, direction, favours, max_runs: lab.runs_left(), ..lab.options.clone() };
+        let mut search = Search::new(options);
         search.favour([target.likely().into_iter().map(|id| order.rank(id)).collect()]);
         Self {
             search,

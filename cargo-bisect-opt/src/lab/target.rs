@@ -19,6 +19,7 @@ use crate::{
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
+        numbering::Numbering,
         result::RunResult,
         spec::{RunSpec, Surroundings},
     },
@@ -162,6 +163,11 @@ pub(crate) trait Target: Judge {
         Order::ByHash
     }
 
+    /// Returns the order with the numbers of the changes.
+    fn numbering(&self) -> Numbering {
+        Numbering::of(self.order())
+    }
+
     /// Returns the changes that are likelier than others to be searched for, if some are known before the first run.
     fn likely(&self) -> Vec<ChangeId> {
         Vec::new()
@@ -218,7 +224,7 @@ pub(crate) trait Target: Judge {
     }
 
     /// Returns the next step for a user who knows these changes of a culprit.
-    fn next_step(&self, _ids: &[ChangeId]) -> Option<String> {
+    fn next_step(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
         None
     }
 
@@ -226,7 +232,7 @@ pub(crate) trait Target: Judge {
     ///
     /// # Errors
     /// If they cannot be made.
-    fn patches(&self, _ids: &[ChangeId]) -> io::Result<Option<Patches>> {
+    fn patches(&self, _ids: &[ChangeId], _mode: Mode) -> io::Result<Option<Patches>> {
         Ok(None)
     }
 

@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, io};
 
 use bisect_core::{
     ChangeId,
-    search::{Culprit, Mode, Order, Question, Rank, Selection, Trial, TrialId, Verdict},
+    search::{Culprit, Mode, Order, Question, Selection, Trial, TrialId, Verdict},
 };
 
 use super::{
@@ -19,12 +19,7 @@ use super::{
     target::{Runner, Target},
     texts::{OfAll, Texts, Wanted},
 };
-use crate::{
-    output::events::Event,
-    report::content::Report,
-    run::{repetition::Repetition, spec::Choice},
-    vcs::since::Touched,
-};
+use crate::{output::events::Event, report::content::Report, run::repetition::Repetition, vcs::since::Touched};
 
 /// The trial of all runs that ask for text. No search has as many trials.
 const TRIAL: TrialId = TrialId(usize::MAX);
@@ -73,7 +68,7 @@ pub(super) fn want_text_early<T: Target>(session: &mut Session<'_, '_, '_, '_, T
 
 /// Asks for the text about a culprit of this test, or of the target, unless it is known or [`TRIES`] runs have asked.
 fn want_text<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, culprit: &Culprit, test: Option<usize>) {
-    let changes: BTreeSet<_> = culprit.ids(session.target.order()).collect();
+    let changes: BTreeSet<_> = session.target.numbering().ids(culprit).collect();
     let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());
     let tries = session.texts.tries.entry(changes).or_default();
     if !is_known && *tries < TRIES {
@@ -114,7 +109,7 @@ pub(super) fn start_text_run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         && let Some(Wanted { selection, tests }) = session.texts.wanted.pop_front()
     {
         session.texts.is_in_flight = true;
-        let choice = Choice::of(session.target.order(), &selection).with_text();
+        let choice = session.target.numbering().choice(&selection).with_text();
         let trial = Trial { id: TRIAL, question: Question::FoundAlone, selection, tests };
         session.start_beside_search(slot, trial, choice, Repetition::Once);
     }
@@ -146,18 +141,23 @@ pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> 
         && !session.search.progress().is_noisy()
 }
 
+/// Returns the direction that the runs of both ends show.
+fn direction<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Mode {
+    if session.looks_again == Some(Question::AllOff) { Mode::Disable } else { Mode::Enable }
+}
+
 /// Returns the reports of all changes, with their locations.
 fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
     let Texts { known, .. } = &session.texts;
     if session.target.needs_text_run() {
         return known.values().cloned().collect();
     }
-    let order = session.target.order();
     // No run describes the items of a list.
-    let listed = if order == Order::Given { session.search.progress().changes() } else { 0 };
-    let unknown = (0..listed).map(|at| order.id(Rank::at(at))).filter(|id| !known.contains_key(id)).map(Report::new);
+    let is_list = session.target.order() == Order::Given;
+    let listed = if is_list { session.search.progress().changes() as u64 } else { 0 };
+    let unknown = (0..listed).map(ChangeId).filter(|id| !known.contains_key(id)).map(Report::new);
     // The axis completes a report, and may show another ID.
-    let mode = if session.looks_again == Some(Question::AllOff) { Mode::Disable } else { Mode::Enable };
+    let mode = direction(session);
     let complete = |report: Report| Report { id: report.id, ..session.target.change(report, mode) };
     known.values().cloned().chain(unknown).map(complete).collect()
 }
@@ -175,8 +175,8 @@ pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         return Ok(false);
     }
     session.texts.of_all = OfAll::Used;
-    let order = session.target.order();
-    let ranks = |group: Vec<ChangeId>| group.into_iter().map(|id| order.rank(id)).collect::<Vec<_>>();
+    let (numbering, mode) = (session.target.numbering(), direction(session));
+    let ranks = |group: Vec<ChangeId>| group.into_iter().map(|id| numbering.rank(mode, id)).collect::<Vec<_>>();
     let Some(since) = &session.since else {
         let failed = session.failed_at_end.first().map_or(&[][..], Vec::as_slice);
         session.search.favour(session.target.likely_after(failed).into_iter().map(ranks));

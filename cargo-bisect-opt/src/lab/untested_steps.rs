@@ -10,7 +10,7 @@ use bisect_core::{
     search::{Culprit, Mode, Order, Outcome, Trial},
 };
 
-use crate::run::result::RunResult;
+use crate::run::{numbering::Numbering, result::RunResult};
 
 /// The numbers of steps that runs took, for each test.
 #[derive(Debug, Default)]
@@ -28,22 +28,25 @@ struct StepOutcomes {
 impl UntestedSteps {
     /// Learns the outcomes of a run, one for each of its tests, if it took the first of `known` steps.
     pub(super) fn learn_run(&mut self, order: Order, known: usize, trial: &Trial, runs: &[RunResult]) {
-        let Some(steps) = trial.selection.counter_limit(known).filter(|_| order == Order::Counter && known > 0) else {
+        if order != Order::Counter || known == 0 {
             return;
-        };
+        }
+        let steps = trial.selection.counter_limit(known);
         for (&test, run) in trial.tests.iter().zip(runs) {
             self.learn(test, steps, run.outcome);
         }
     }
 
     /// Returns the changes of a culprit of these tests. Of a counter, they are all steps that may be the culprit.
-    pub(super) fn candidates(&self, order: Order, tests: &[usize], culprit: &Culprit) -> Vec<ChangeId> {
-        let ids: Vec<_> = culprit.ids(order).collect();
-        let (Order::Counter, Mode::Enable, [last]) = (order, culprit.mode, culprit.changes.as_slice()) else {
-            return ids;
+    pub(super) fn candidates(&self, numbering: Numbering, tests: &[usize], culprit: &Culprit) -> Vec<ChangeId> {
+        let ids: Vec<_> = numbering.ids(culprit).collect();
+        let (Order::Counter, [ChangeId(step)]) = (numbering.order, ids.as_slice()) else { return ids };
+        let Ok(step) = usize::try_from(*step) else { return ids };
+        let (first, last) = match culprit.mode {
+            Mode::Enable => (tests.iter().map(|&test| self.first(test, step)).min(), Some(step)),
+            Mode::Disable => (Some(step), tests.iter().map(|&test| self.last(test, step)).max()),
         };
-        let first = tests.iter().map(|&test| self.first(test, last.index())).min();
-        (first.unwrap_or(last.index()) as u64..=last.0).map(ChangeId).collect()
+        (first.unwrap_or(step)..=last.unwrap_or(step)).map(|step| ChangeId(step as u64)).collect()
     }
 
     /// Returns true if one of these tests fails without the last step of a culprit, too, so in another way.
@@ -60,6 +63,16 @@ impl UntestedSteps {
         let tried = self.tried.entry((test, steps)).or_default();
         tried.passed |= outcome == Outcome::Pass;
         tried.failed |= outcome == Outcome::Fail;
+    }
+
+    /// Returns the last step that may be the one that repairs, if a test fails with all steps before `first`.
+    fn last(&self, test: usize, first: usize) -> usize {
+        // With this number of steps, `first` is the last one.
+        if self.tried.get(&(test, first + 1)).is_none_or(StepOutcomes::is_resolved) {
+            return first;
+        }
+        let mut above = self.tried.range((test, first + 2)..(test + 1, 0));
+        above.find(|(_, tried)| tried.is_resolved()).map_or(first, |(&(_, steps), _)| steps - 1)
     }
 
     /// Returns the first step that may be the culprit, if a test fails with all steps up to `last`.
@@ -85,8 +98,12 @@ pub(super) fn headline_of_another(noun: &str) -> String {
 }
 
 /// Returns the headline of a culprit that is one of several steps, by their noun.
-pub(super) fn headline(noun: &str, steps: usize) -> String {
-    format!("the first bad {noun} is one of these {steps}: no {noun} of this range before the last one could be tested")
+pub(super) fn headline(noun: &str, steps: usize, mode: Mode) -> String {
+    let which = match mode {
+        Mode::Enable => format!("the first bad {noun} is"),
+        Mode::Disable => format!("the {noun} that repairs the target is"),
+    };
+    format!("{which} one of these {steps}: no {noun} of this range before the last one could be tested")
 }
 
 #[cfg(test)]
@@ -106,6 +123,9 @@ mod tests {
         assert_eq!(steps.first(0, 4), 4);
         assert_eq!(steps.first(0, 5), 5, "nothing is known about it");
         assert_eq!(steps.first(1, 8), 8, "another test");
+        assert_eq!(steps.last(0, 4), 4, "it passes with the first 5 steps, or was not run");
+        assert_eq!(steps.last(0, 5), 8, "with 6 steps it was not tested, and with 9 it was");
+        assert_eq!(steps.last(1, 5), 5, "another test");
         steps.learn(0, 8, Outcome::Pass);
         steps.learn(0, 8, skip);
         assert_eq!(steps.first(0, 8), 8, "a run of several gave a result");

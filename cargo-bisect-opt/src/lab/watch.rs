@@ -7,7 +7,7 @@ use std::{io, thread, time::Duration};
 
 use bisect_core::{
     moments::{Finding, MomentStep, MomentVerdict},
-    search::{Question, Selection, Trial, TrialId},
+    search::{Mode, Question, Selection, Trial, TrialId},
 };
 
 use super::{
@@ -25,7 +25,7 @@ use crate::{
     },
     process::own_file,
     report::watched::{self, Evaluation, WatchFact, WatchedProcess},
-    run::{error::RunError, limit::Limit, moment, spec::Choice},
+    run::{error::RunError, limit::Limit, moment},
     units::{grouped, plural},
 };
 
@@ -234,7 +234,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         }
         let id = TrialId(self.facts.trials);
         let trial = Trial { id, question: Question::Prefix, selection: selection.clone(), tests: vec![0] };
-        let choice = Choice::of(self.target.order(), selection);
+        let choice = self.target.numbering().choice(selection);
         self.facts.runs += 1;
         let number = self.lab.totals.runs + self.facts.runs;
         self.show_beginning(moment)?;
@@ -291,6 +291,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
             is_repeat: false,
             log: self.lab.shown_log(number),
             run: (1, 1),
+            mode: Mode::Enable,
             question: Question::Prefix,
             subject: Some(format!("at moment {}", grouped(moment))),
             selected: None,

@@ -3,8 +3,8 @@
 use bisect_core::{
     ChangeId,
     search::{
-        CarryOver, Effect, Incomplete, Inconsistency, Order, Outcome, Question, Reason, Search, TrialId, Unusable,
-        Verdict,
+        CarryOver, Effect, Incomplete, Inconsistency, Mode, Order, Outcome, Question, Rank, Reason, Search, TrialId,
+        Unusable, Verdict,
     },
 };
 
@@ -14,14 +14,14 @@ use super::{
     noise::{self, NoiseEstimate},
     terms::Terms,
 };
-use crate::run::{limit::Limit, spec::Choice};
+use crate::run::{limit::Limit, numbering::Numbering};
 use crate::units::plural;
 
 /// Facts about the target that its search does not know.
 #[derive(Clone, Copy)]
 pub(crate) struct TargetFacts<'a> {
-    /// The order of its changes.
-    pub(crate) order: Order,
+    /// The order and the numbers of its changes.
+    pub(crate) numbering: Numbering,
     /// Returns a trial as people know it: its number, and its log.
     pub(crate) log: &'a dyn Fn(TrialId) -> String,
     /// Returns a line of a trial's output that reports a change.
@@ -134,7 +134,13 @@ fn under_noise(
                 if estimate.never_fails_without() { "passes" } else { "fails no more often than with no change" };
             let sure =
                 estimate.low_confidence_in_rest().map(|sure| format!(" (confidence {sure})")).unwrap_or_default();
-            (Exit::Found, format!("found {culprits}; {} the target {rest}{sure}", without_culprits(about)))
+            (
+                Exit::Found,
+                format!(
+                    "found {culprits}; {} the target {rest}{sure}",
+                    without_culprits(direction(search, 0), found, about)
+                ),
+            )
         }
         _ => return None,
     })
@@ -175,13 +181,15 @@ fn of_tests(search: &Search, estimate: &Estimates<'_>, tests: &[String], about: 
         words += ", as many for each as --max allows; there may be more";
     }
     if unexplained.is_empty() {
+        let are_repaired = (0..tests.len()).all(|test| direction(search, test) == Mode::Disable);
+        let with = if are_repaired { "with these alone" } else { "with everything else" };
         let rest = if (0..tests.len()).filter_map(estimate).all(|estimate| estimate.never_fails_without()) {
-            "; with everything else they pass"
+            "pass"
         } else {
-            "; with everything else they fail no more often than with nothing"
+            "fail no more often than with nothing"
         };
-        words += if may_be_more { "" } else { rest };
-        return (status, words);
+        let rest = if may_be_more { String::new() } else { format!("; {with} they {rest}") };
+        return (status, words + &rest);
     }
     let left = unexplained.len().saturating_sub(MAX_SHOWN);
     unexplained.truncate(MAX_SHOWN);
@@ -199,11 +207,20 @@ fn worse(a: Exit, b: Exit) -> Exit {
     if rank(a) >= rank(b) { a } else { b }
 }
 
-/// Returns the words for a run of everything that can be run without the culprits.
-fn without_culprits(about: &TargetFacts<'_>) -> &'static str {
-    match about.order {
-        Order::Counter => "with everything before it",
-        Order::ByHash | Order::Given => "with everything else",
+/// Returns the direction in which the culprits of a test break it.
+fn direction(search: &Search, test: usize) -> Mode {
+    search.test(test).found().first().map(|culprit| culprit.mode).unwrap_or_default()
+}
+
+/// Returns the words for the run that shows that the culprits explain everything: of all else that can be enabled, or
+/// where disabled changes break the target, of the culprits alone.
+fn without_culprits(mode: Mode, found: usize, about: &TargetFacts<'_>) -> &'static str {
+    match (mode, about.numbering.order) {
+        (Mode::Enable, Order::Counter) => "with everything before it",
+        (Mode::Enable, Order::ByHash | Order::Given) => "with everything else",
+        (Mode::Disable, Order::Counter) => "with it and everything before it",
+        (Mode::Disable, Order::ByHash | Order::Given) if found == 1 => "with it alone",
+        (Mode::Disable, Order::ByHash | Order::Given) => "with them alone",
     }
 }
 
@@ -213,9 +230,10 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
     match verdict {
         Verdict::Complete => {
             let does = about.usual_failure.map_or("passes".to_owned(), |usual| format!("fails by {usual}"));
-            (Exit::Found, format!("found {culprits}; {} the target {does}", without_culprits(about)))
+            let without = without_culprits(direction(search, 0), found, about);
+            (Exit::Found, format!("found {culprits}; {without} the target {does}"))
         }
-        Verdict::Incomplete(Incomplete::Unresolved(reason)) if found > 0 && about.order == Order::Counter => {
+        Verdict::Incomplete(Incomplete::Unresolved(reason)) if found > 0 && about.numbering.order == Order::Counter => {
             let (change, why) = (about.terms.change, unresolved(*reason));
             (
                 Exit::Limit,
@@ -227,7 +245,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
-            (Exit::Inconsistent, inconsistent(how, about) + &so_far)
+            (Exit::Inconsistent, inconsistent(how, search, about) + &so_far)
         }
     }
 }
@@ -308,15 +326,22 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
         Unusable::NoReports => "the target cannot be used: it passes and fails, but reported no change; \
              does it get the pattern, and do its reports get through?"
             .to_owned(),
-        Unusable::Reversed => {
+        Unusable::Reversed(Mode::Enable) => {
             let change = about.terms.change;
             format!(
-                "the target passes with every {change} and fails with no {change}, but a search needs the opposite; were \
-                 both ends exchanged?"
+                "the target fails with every {change} and passes with no {change}, so nothing repairs it: to find the \
+                 {change} that makes it fail, leave out --repaired"
+            )
+        }
+        Unusable::Reversed(Mode::Disable) => {
+            let change = about.terms.change;
+            format!(
+                "the target passes with every {change} and fails with no {change}, but only a {change} that makes it fail \
+                 can be searched for: let it fail where it passes, and pass where it fails"
             )
         }
         Unusable::Unasked { trial, ignores_pattern: true, .. } => {
-            let pattern = Choice::of(about.order, &search.trial(*trial).selection);
+            let pattern = about.numbering.choice(&search.trial(*trial).selection);
             format!(
                 "the target ignores the pattern: given `{pattern}` it reported all its changes ({}); does it read the \
                  pattern afresh in every run, or is its output cached?",
@@ -324,8 +349,8 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
             )
         }
         Unusable::Unasked { trial, changes, .. } => {
-            let pattern = Choice::of(about.order, &search.trial(*trial).selection);
-            let id = about.order.id(changes[0]);
+            let pattern = about.numbering.choice(&search.trial(*trial).selection);
+            let id = about.numbering.id(Mode::of(&search.trial(*trial).selection), changes[0]);
             let line = (about.line)(*trial, id);
             let line = line.map(|line| format!("; the line is: {line}")).unwrap_or_default();
             format!(
@@ -337,13 +362,15 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
     }
 }
 
-fn inconsistent(how: &Inconsistency, about: &TargetFacts<'_>) -> String {
+fn inconsistent(how: &Inconsistency, search: &Search, about: &TargetFacts<'_>) -> String {
     const ADVICE: &str = "does a run leave state for the next one, or is the target flaky? Try --confidence 0.99";
     let log = about.log;
     match how {
         Inconsistency::Noise => format!("the target fails sometimes, whatever is enabled; {ADVICE}"),
         Inconsistency::CarryOver(carry_over) => {
-            format!("a run leaves state for the next one: {}. {LEFTOVER}", rule(about.order, carry_over))
+            let mode = search.test(0).estimate().map(|estimate| estimate.mode).unwrap_or_default();
+            let id = |change| about.numbering.id(mode, change);
+            format!("a run leaves state for the next one: {}. {LEFTOVER}", rule(id, carry_over))
         }
         Inconsistency::Runs(trial) => {
             format!(
@@ -377,7 +404,7 @@ const LEFTOVER: &str = "Look for files, ports, databases or caches that a run cr
                         an empty TMPDIR of its own, and {slot} or BISECT_SLOT make names that no parallel run has";
 
 /// Returns the rule that outcomes follow instead of the changes.
-fn rule(order: Order, carry_over: &CarryOver) -> String {
+fn rule(id: impl Fn(Rank) -> ChangeId, carry_over: &CarryOver) -> String {
     let ends = |effect: &Effect| match effect {
         Effect::Fails => "fails",
         Effect::Passes => "passes",
@@ -391,7 +418,7 @@ fn rule(order: Order, carry_over: &CarryOver) -> String {
             format!("the outcomes repeat, whatever is enabled: {}", outcomes.join(", "))
         }
         CarryOver::Change(change, effect) => {
-            format!("a run {} if the run before it had change {} enabled", ends(effect), order.id(*change))
+            format!("a run {} if the run before it had change {} enabled", ends(effect), id(*change))
         }
         CarryOver::Many(effect) => format!("a run {} if the run before it had many changes enabled", ends(effect)),
     }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use bisect_core::search::{Question, TrialId};
+use bisect_core::search::{Mode, Question, TrialId};
 
 use super::{
     events::{RunBegins, TrialDone},
@@ -18,6 +18,7 @@ pub(super) fn run_begins() -> RunBegins<'static> {
         is_repeat: false,
         log: PathBuf::new(),
         run: (1, 1),
+        mode: Mode::Enable,
         question: Question::AllOn,
         subject: None,
         selected: None,

@@ -5,13 +5,14 @@ use std::{
     time::Duration,
 };
 
-use bisect_core::search::{Order, Question, TrialId};
+use bisect_core::search::{Mode, Order, Question, TrialId};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
     change,
     conclusion_kind::ConclusionKind,
     exit_status::Exit,
+    mode_name,
     moments::BrokenMoment,
     noise::{CulpritEstimate, NoiseEstimate},
     terms::Terms,
@@ -134,6 +135,8 @@ pub(crate) struct RunBegins<'a> {
     pub(crate) run: (usize, usize),
     /// The question that the trial answers.
     pub(crate) question: Question,
+    /// The direction in which the run switches the selected changes.
+    pub(crate) mode: Mode,
     /// A description of the run, if it is not of a selection of changes.
     pub(crate) subject: Option<String>,
     /// The numbers of known changes that are selected, and of all known changes.
@@ -180,8 +183,9 @@ pub(crate) struct TrialDone {
 /// The smallest set of changes that has failed in the search for the present culprit.
 #[derive(Debug, Serialize)]
 pub(crate) struct Smallest {
-    /// `enable` or `disable`: the operation that breaks the target.
-    pub(crate) mode: &'static str,
+    /// The operation that breaks the target.
+    #[serde(with = "mode_name")]
+    pub(crate) mode: Mode,
     /// The number of its changes.
     pub(crate) changes: usize,
     /// The number of all changes known by then.
@@ -198,8 +202,9 @@ pub(crate) struct Smallest {
 pub(crate) struct Found {
     /// The number of the set, from 1.
     pub(crate) set: usize,
-    /// `enable` or `disable`: the operation that breaks the target.
-    pub(crate) mode: &'static str,
+    /// The operation that breaks the target.
+    #[serde(with = "mode_name")]
+    pub(crate) mode: Mode,
     /// Always true: an unconfirmed set is never shown as found.
     pub(crate) confirmed: bool,
     /// The changes.
@@ -281,15 +286,16 @@ pub(crate) struct PatchFiles {
 
 impl PatchFiles {
     /// Returns the command lines that apply the files, each with a comment.
-    pub(crate) fn commands(&self) -> [(String, String); 2] {
+    pub(crate) fn commands(&self, mode: Mode) -> [(String, String); 2] {
         // Below the directory, git would skip files elsewhere, and report no error.
         let of_top = self.top.as_ref().map(|top| format!("-C {} ", shell::quote(top))).unwrap_or_default();
         let apply = |file: &str| format!("git {of_top}apply {}", shell::quote(file));
         let (old, new) = &self.versions;
-        [
-            (apply(&self.undo), format!("# on {new}: undoes the culprit")),
-            (apply(&self.culprit), format!("# on {old}: makes the target fail")),
-        ]
+        let (undoes, adds) = match mode {
+            Mode::Enable => ("undoes the culprit", "makes the target fail"),
+            Mode::Disable => ("makes the target fail", "adds what repairs it"),
+        };
+        [(apply(&self.undo), format!("# on {new}: {undoes}")), (apply(&self.culprit), format!("# on {old}: {adds}"))]
     }
 }
 

@@ -106,6 +106,8 @@ fn change_one_line(change: &RecordedChange) -> String {
 
 #[cfg(test)]
 mod tests {
+    use bisect_core::search::Mode;
+
     use super::*;
     use crate::output::change::{ChangeFacts, StackFrame};
 
@@ -128,7 +130,7 @@ mod tests {
         let change = RecordedChange { facts, noun: "call stack of".to_owned(), ..RecordedChange::default() };
         RecordedCulprit {
             set,
-            mode: "enable".to_owned(),
+            mode: Mode::Enable,
             changes: vec![change],
             tests: tests.iter().map(|&test| test.to_owned()).collect(),
             is_of_tests: true,

@@ -1,5 +1,7 @@
 //! The sentence that names a culprit: what is enabled, where, and what fails.
 
+use bisect_core::search::Mode;
+
 use super::{
     change::ChangeFacts,
     events::Found,
@@ -50,7 +52,10 @@ fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], failing: &str) -> 
         let names = if found.moments.is_none() { names(changes) } else { None };
         return names.map_or_else(|| headline.clone(), |names| format!("{headline}: {names}"));
     }
-    let does = if found.mode == "enable" { "enabling" } else { "disabling" };
+    let does = match found.mode {
+        Mode::Enable => "enabling",
+        Mode::Disable => "disabling",
+    };
     let what = match changes {
         [change] => named(own, change),
         [one, other] if own.place(one).is_some() && own.place(other).is_some() => {

@@ -22,6 +22,7 @@ pub(crate) mod listeners;
 pub(crate) mod live;
 mod live_screen;
 pub(crate) mod log_end;
+mod mode_name;
 pub(crate) mod moments;
 pub(crate) mod next_steps;
 pub(crate) mod noise;

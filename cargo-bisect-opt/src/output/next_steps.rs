@@ -218,7 +218,7 @@ fn line(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use bisect_core::ChangeId;
+    use bisect_core::{ChangeId, search::Mode};
 
     use super::*;
     use crate::{
@@ -229,7 +229,7 @@ mod tests {
     fn found(set: usize, changes: Vec<Report>, next: Option<&str>) -> Found {
         Found {
             set,
-            mode: "enable",
+            mode: Mode::Enable,
             confirmed: true,
             changes,
             tests: Vec::new(),
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn a_search_that_was_cut_short_continues() {
         let smallest =
-            Smallest { mode: "enable", changes: 3, of: 9, tests: Vec::new(), reproduce: "run smallest".to_owned() };
+            Smallest { mode: Mode::Enable, changes: 3, of: 9, tests: Vec::new(), reproduce: "run smallest".to_owned() };
         let smallest = [Event::Smallest(&smallest)];
         for (words, end, expected) in [
             ("exec --max-runs=8 a --max 1", end(Exit::Limit, 0, 8), "exec --resume --max-runs 16 a --max 1"),

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use bisect_core::{
     ChangeId,
-    search::{Certainty, Estimate, Order, posterior},
+    search::{Certainty, Estimate, posterior},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     report::content::Report,
-    run::repetition::Repetition,
+    run::{numbering::Numbering, repetition::Repetition},
     units::{percent, percentage, plural, seconds},
 };
 
@@ -158,10 +158,14 @@ const USUAL_PROBABILITY_OF_NOTHING: f64 = 0.9;
 
 impl NoiseEstimate {
     /// Converts an estimate of the search, with the reports of its suspects.
-    pub(crate) fn new<'a>(order: Order, estimate: &Estimate, report: impl Fn(ChangeId) -> Option<&'a Report>) -> Self {
+    pub(crate) fn new<'a>(
+        numbering: Numbering,
+        estimate: &Estimate,
+        report: impl Fn(ChangeId) -> Option<&'a Report>,
+    ) -> Self {
         let suspects = estimate.suspects.iter().filter(|suspect| suspect.probability >= MIN_SHOWN_PROBABILITY);
         let suspect = |suspect: &bisect_core::search::Suspect| {
-            let id = order.id(*suspect.changes.last().expect("a suspect is a change"));
+            let id = numbering.id(estimate.mode, *suspect.changes.last().expect("a suspect is a change"));
             Suspect {
                 id: id.to_string(),
                 text: report(id).map(|report| report.text.clone()).unwrap_or_default(),

@@ -6,9 +6,10 @@ pub(crate) mod culprit;
 
 use std::path::Path;
 
+use bisect_core::search::Mode;
 use serde::{Deserialize, Serialize};
 
-use super::{noise::NoiseEstimate, trial_context::TrialContext};
+use super::{mode_name, noise::NoiseEstimate, trial_context::TrialContext};
 use crate::process::shell;
 use culprit::RecordedCulprit;
 
@@ -132,8 +133,9 @@ pub(crate) struct CulpritPositions {
 /// The smallest failing set of changes so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RecordedSmallest {
-    /// `enable` or `disable`: the operation that breaks the target.
-    pub(crate) mode: String,
+    /// The operation that breaks the target.
+    #[serde(with = "mode_name")]
+    pub(crate) mode: Mode,
     /// The number of its changes.
     pub(crate) changes: usize,
     /// The number of all changes known by then.

@@ -153,7 +153,7 @@ impl From<&TrialDone> for RecordedTrial {
 impl From<&Smallest> for RecordedSmallest {
     fn from(smallest: &Smallest) -> Self {
         Self {
-            mode: smallest.mode.to_owned(),
+            mode: smallest.mode,
             changes: smallest.changes,
             of: smallest.of,
             tests: smallest.tests.clone(),

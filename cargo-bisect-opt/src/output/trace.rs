@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
 };
 
-use bisect_core::search::{Question, TrialId};
+use bisect_core::search::{Mode, Question, TrialId};
 
 use super::{
     closing,
@@ -186,14 +186,19 @@ impl Trace {
     /// Returns the selection of a run, in words.
     fn what(&self, run: &RunBegins<'_>) -> String {
         let noun = self.terms.change;
+        let (with, alone) = match run.mode {
+            Mode::Enable => ("with", " alone"),
+            Mode::Disable => ("without", ""),
+        };
         let what = match (run.question, run.selected) {
             _ if run.subject.is_some() => run.subject.clone().unwrap_or_default(),
             (Question::AllOn, _) => format!("with every {noun}"),
             (Question::AllOff, _) => format!("with no {noun}"),
-            (Question::Prefix, Some((selected, known))) => format!("with {selected} of {}", plural(known, noun)),
-            (Question::Prefix, None) => format!("with some of the {}", plural(2, noun).trim_start_matches("2 ")),
-            (Question::FoundAlone, Some((n, _))) => format!("with {} alone", plural(n, noun)),
-            (Question::FoundAlone, None) => "with the changes found alone".to_owned(),
+            (Question::Prefix, Some((selected, known))) => format!("{with} {selected} of {}", plural(known, noun)),
+            (Question::Prefix, None) => format!("{with} some of the {}", plural(2, noun).trim_start_matches("2 ")),
+            (Question::FoundAlone, Some((n, _))) => format!("{with} {}{alone}", plural(n, noun)),
+            (Question::FoundAlone, None) => format!("{with} the changes found{alone}"),
+            (Question::AllButFound, _) if run.mode == Mode::Disable => "with the culprits alone".to_owned(),
             (Question::AllButFound, _) => "with everything else".to_owned(),
             (Question::Baseline, _) => "with what passed at first".to_owned(),
         };

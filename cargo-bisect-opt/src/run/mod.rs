@@ -6,6 +6,7 @@ pub(crate) mod in_flight;
 pub(crate) mod limit;
 pub(crate) mod lost_reports;
 pub(crate) mod moment;
+pub(crate) mod numbering;
 pub(crate) mod outcome;
 pub(crate) mod repetition;
 pub(crate) mod result;

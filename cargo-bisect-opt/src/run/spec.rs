@@ -107,15 +107,26 @@ impl Choice {
     }
 
     /// Returns the number of steps to take, for an axis that counts `count` steps and cannot leave out one of them.
-    /// `None` if the choice leaves out the first steps only.
     ///
     /// # Panics
     /// If the changes of the axis are hashes.
-    pub(crate) fn counter_limit(&self, count: usize) -> Option<usize> {
+    pub(crate) fn counter_limit(&self, count: usize) -> usize {
         match self {
             Self::Hashes(_) => panic!("an axis without a given order has no steps"),
+            Self::Positions(selection) if selection.inverted => selection.mirrored(count).counter_limit(count),
             Self::Positions(selection) => selection.counter_limit(count),
         }
+    }
+
+    /// Returns the steps that a run with this choice reports: those that it takes, or those that it leaves out, as far
+    /// as they are selected.
+    ///
+    /// # Panics
+    /// If the changes of the axis are hashes.
+    pub(crate) fn reported_steps(&self, count: usize) -> impl Iterator<Item = ChangeId> {
+        let limit = self.counter_limit(count);
+        let switched = if self.is_inverted() { limit..count } else { 0..limit };
+        switched.map(|step| ChangeId(step as u64)).filter(|&id| self.selects(id))
     }
 
     /// Returns true if the selected changes are disabled, and all others enabled.
@@ -129,22 +140,24 @@ impl Choice {
         }
     }
 
-    /// Returns the positions, among the first `count`, that are enabled beyond a prefix, and those that are disabled in
-    /// it. `None` if the choice has gaps, or enables what it does not select.
+    /// Returns the positions, among the first `count`, that are enabled beyond a prefix of enabled ones, and those that
+    /// are disabled in it. `None` if the choice has gaps.
     ///
     /// # Panics
     /// If the changes of the axis are hashes.
     pub(crate) fn exceptions(&self, count: usize) -> Option<(Vec<usize>, Vec<usize>)> {
-        match self {
-            Self::Hashes(_) => panic!("an axis without a given order has no positions"),
-            Self::Positions(selection) => {
-                let is_in_prefix = |index: usize| selection.prefix.contains(Rank::at(index));
-                let is_enabled = |index: usize| selection.enables(Rank::at(index));
-                let forced = (0..count).filter(|&index| is_enabled(index) && !is_in_prefix(index)).collect();
-                let excluded = (0..count).filter(|&index| !is_enabled(index) && is_in_prefix(index)).collect();
-                (selection.gaps.is_empty() && !selection.inverted).then_some((forced, excluded))
-            }
-        }
+        let Self::Positions(selection) = self else { panic!("an axis without a given order has no positions") };
+        let end = match (selection.inverted, selection.prefix, selection.gaps.as_slice()) {
+            (false, Prefix::Below(end), []) => end,
+            (false, Prefix::All, []) | (true, Prefix::NONE, _) => Rank::at(count),
+            // Of a mirrored selection, the prefix is the gap before the disabled positions.
+            (true, Prefix::All, []) => Rank::FIRST,
+            (true, Prefix::All, [gap]) if gap.start == Rank::FIRST => gap.end,
+            _ => return None,
+        };
+        let is_enabled = |index: &usize| selection.enables(Rank::at(*index));
+        let end = end.index().min(count);
+        Some(((end..count).filter(is_enabled).collect(), (0..end).filter(|index| !is_enabled(index)).collect()))
     }
 
     /// Returns true if the choice names a change by itself, to select it beside a prefix.

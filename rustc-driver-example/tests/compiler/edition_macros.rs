@@ -146,6 +146,7 @@ fn what_a_macro_writes_is_one_change_of_its_package_in_all_crates() {
             r#"    expression="tail of a block" start=8:25 end=8:45"#,
             "    dropped earlier: Ref<'_, Vec<usize>> (macros/inner.rs:8:25)",
             "    to keep it: declare `let t;` before the statement that the block is in; at its end, assign `t = $cell.borrow();` and use `t`",
+            "    to mend it: in the block, before its end: `let t = $cell.borrow();`, and use `t`",
             "    expanded from middle::length! at app/main.rs:8:9",
         ]
     );

@@ -157,6 +157,7 @@ fn verbose_reports_name_dropped_values_and_the_edit_that_keeps_the_meaning() {
             "    dropped earlier: Noisy (program.rs:9:6)",
             "    Drop: program.rs:4:1",
             "    to keep it: declare `let t;` first in the block; at its end, assign `t = Noisy;` and use `t`",
+            "    to mend it: in the block, before its end: `let t = Noisy;`, and use `t`",
         ],
         [
             "program.rs:12:5 drops",
@@ -165,6 +166,7 @@ fn verbose_reports_name_dropped_values_and_the_edit_that_keeps_the_meaning() {
             "    dropped earlier: Noisy (program.rs:12:22)",
             "    Drop: program.rs:4:1",
             "    to keep it: match Noisy.none() { Some(x) => { … } _ => { … } }",
+            "    to mend it: before the `if`: `let t = Noisy;`; use `t`, and begin the `else` with `drop(t);`",
         ],
     ] {
         assert!(all.values().any(|report| *report == lines), "{stderr}");
@@ -220,8 +222,9 @@ fn main() {
 }
 "#;
     let workshop = Workshop::new(&format!("{program}{}", PRELUDE.split_once('\n').unwrap().1));
-    for (edition, other, into_iter) in
-        [("2021", "2024", "boxed.iter()"), ("2024", "2021", "IntoIterator::into_iter(boxed)")]
+    let [borrowing, moving] = ["boxed.iter()", "IntoIterator::into_iter(boxed)"];
+    for (edition, other, into_iter, mended) in
+        [("2021", "2024", borrowing, moving), ("2024", "2021", moving, borrowing)]
     {
         let (off, stderr) = workshop.with(edition, "into-iter=vn;never-type=vn");
         assert_eq!(off, workshop.truth(edition));
@@ -231,11 +234,11 @@ fn main() {
         let expected = [
             "program.rs:3:25 never-type\n  program at program.rs:3:25\n    \
                 crate: what never returns is `()` in edition 2021, `!` in edition 2024\n    \
-                decides: program.rs:3:25\n    to keep it: write the types there"
+                decides: program.rs:3:25\n    to keep it: write the types there\n    to mend it: write the types there"
                 .to_owned(),
             format!(
                 "program.rs:6:14 into-iter\n  program::main at program.rs:6:14\n    \
-                 expression=\"call of into_iter\" start=6:14 end=6:31\n    to keep it: {into_iter}"
+                 expression=\"call of into_iter\" start=6:14 end=6:31\n    to keep it: {into_iter}\n    to mend it: {mended}"
             ),
         ];
         assert_eq!(texts, expected.into());

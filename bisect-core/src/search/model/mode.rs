@@ -7,15 +7,25 @@ use super::{
 };
 
 /// The direction in which changes break the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// The target passes with no change and fails when the culprits are enabled.
+    #[default]
     Enable,
-    /// The target passes with every change and fails when the culprits are disabled.
+    /// The target passes with every change and fails when the culprits are disabled: the changes repair it.
+    ///
+    /// The search disables prefixes of its order. If some changes need earlier ones, as the steps of a counter do, that
+    /// must be the reverse order: then each run enables the first changes only. [`Selection::mirrored`] converts.
     Disable,
 }
 
 impl Mode {
+    /// Returns the direction of a trial with this selection. At an end of the search, both directions are the same.
+    #[must_use]
+    pub const fn of(selection: &Selection) -> Self {
+        if selection.inverted { Self::Disable } else { Self::Enable }
+    }
+
     /// Returns the selection under which the target fails, if any selection fails.
     pub(in crate::search) fn everything(self) -> Selection {
         Selection { inverted: self == Self::Disable, ..Selection::all() }

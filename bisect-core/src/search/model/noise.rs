@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::rank::Rank;
+use super::{mode::Mode, rank::Rank};
 use crate::search::posterior::Rate;
 
 /// The treatment of a target that contradicts itself.
@@ -26,6 +26,8 @@ pub enum Noise {
 /// The estimate for a target that contradicts itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
+    /// The more likely direction in which changes break the target.
+    pub mode: Mode,
     /// The failure rate without the change that is searched for.
     pub without: Rate,
     /// The failure rate with the change that is searched for.

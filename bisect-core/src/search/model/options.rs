@@ -2,17 +2,15 @@
 
 use core::num::NonZeroUsize;
 
-use super::{noise::Noise, rank::Order, trial::Trial, verdict::Verdict};
+use super::{mode::Mode, noise::Noise, rank::Order, trial::Trial, verdict::Verdict};
 
 /// The options of a search.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The order to which ranks belong.
     pub order: Order,
-    /// True if a target that passes with every change and fails with none ends the search as
-    /// [reversed](crate::search::Unusable::Reversed). In [`Order::Counter`] every search is so. A noisy search in another
-    /// order searches both ways.
-    pub one_way: bool,
+    /// The direction to search; `None`: the one that the runs of both ends show.
+    pub direction: Option<Mode>,
     /// Number of trials that may be in flight at once. If the target always answers the same question in the same way,
     /// the results do not depend on this number.
     pub in_flight: NonZeroUsize,
@@ -38,7 +36,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             order: Order::ByHash,
-            one_way: false,
+            direction: None,
             in_flight: NonZeroUsize::MIN,
             favours: false,
             runs_per_trial: NonZeroUsize::MIN,

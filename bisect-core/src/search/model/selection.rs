@@ -151,17 +151,56 @@ impl Selection {
     }
 
     /// Returns the number of steps that a counter of `count` steps takes for this selection. The last step of a set
-    /// needs all steps before it; a prefix ends at the first step that it omits. `None` if the steps are to begin
-    /// later, which a counter cannot do.
+    /// needs all steps before it; a prefix ends at the first step that it omits. If the selection disables changes, the
+    /// same holds for the steps that are left out, which are counted from the last one.
     #[must_use]
-    pub fn counter_limit(&self, count: usize) -> Option<usize> {
-        if self.inverted {
-            return self.enabled(count).next().is_none().then_some(0);
-        }
+    pub fn counter_limit(&self, count: usize) -> usize {
+        let switched = self.switched_steps(count);
+        if self.inverted { count - switched } else { switched }
+    }
+
+    /// Returns the number of steps that a counter switches for this selection, in the order of ranks.
+    pub(in crate::search) fn switched_steps(&self, count: usize) -> usize {
         if self.prefix == Prefix::NONE {
-            return Some(self.enabled(count).last().map_or(0, |last| last + 1));
+            return self.selected(count).last().map_or(0, |last| last.index() + 1);
         }
-        Some((0..count).take_while(|&index| self.enables(Rank::at(index))).count())
+        (0..count).take_while(|&index| self.contains(Rank::at(index))).count()
+    }
+
+    /// Returns the same selection among the first `count` of a given order, with the ranks of the reverse order. Ranks
+    /// beyond `count` are dropped. See [`Mode::Disable`](super::mode::Mode::Disable).
+    #[must_use]
+    pub fn mirrored(&self, count: usize) -> Self {
+        let count = count as u64;
+        let mirror = |end: Rank| Rank(count.saturating_sub(end.0));
+        let mirror_all = |ranks: &[Rank]| {
+            ranks.iter().filter_map(|rank| Some(Rank(count.checked_sub(rank.0.checked_add(1)?)?))).collect()
+        };
+        let mut gaps: Vec<_> = self
+            .gaps
+            .iter()
+            .rev()
+            .map(|gap| mirror(gap.end)..mirror(gap.start))
+            .filter(|gap| !gap.is_empty())
+            .collect();
+        let prefix = match self.prefix {
+            Prefix::NONE => Prefix::NONE,
+            Prefix::Below(end) if end.0 < count => {
+                let first = mirror(end);
+                gaps.retain(|gap| gap.start >= first);
+                match gaps.first_mut().filter(|gap| gap.start == first) {
+                    Some(gap) => gap.start = Rank::FIRST,
+                    None => gaps.insert(0, Rank::FIRST..first),
+                }
+                Prefix::All
+            }
+            Prefix::Below(_) | Prefix::All => Prefix::All,
+        };
+        if prefix == Prefix::NONE {
+            gaps.clear();
+        }
+        let (forced, excluded) = (mirror_all(&self.forced), mirror_all(&self.excluded));
+        Self { prefix, gaps, forced, excluded, inverted: self.inverted }
     }
 
     /// Returns the selection as a pattern over the [IDs](Rank::id) of its ranks.

@@ -109,10 +109,8 @@ pub enum Unusable {
     Unresolved(Question, Reason),
     /// The target passes and fails, but reports no change that could make the difference.
     NoReports,
-    /// The target passes with every change and fails with none, and the search is
-    /// [one-way](crate::search::Options::one_way). In [`Order::Counter`](super::rank::Order::Counter) no run can leave
-    /// out the first changes only, so nothing else can be searched.
-    Reversed,
+    /// The ends show this direction, and the search was asked for the [other](crate::search::Options::direction) one.
+    Reversed(Mode),
     /// The target reported changes that the selection excludes.
     Unasked {
         /// The trial with that report.

@@ -11,12 +11,7 @@ use super::{
     history::Run,
     noisy_bracket::{NoisyBracket, SearchContext},
 };
-use crate::search::model::{
-    mode::Mode,
-    rank::{Order, Rank},
-    selection::Selection,
-    verdict::Culprit,
-};
+use crate::search::model::{mode::Mode, options::Options, rank::Rank, selection::Selection, verdict::Culprit};
 
 /// The alternative explanations of the runs so far.
 pub(in crate::search) struct Alternatives {
@@ -35,13 +30,13 @@ struct Alternative {
 impl Alternatives {
     /// Returns the alternatives to a culprit, given all runs and the sets found before.
     pub(in crate::search) fn new(
-        order: Order,
+        options: &Options,
         known: &[Rank],
         found: &[Vec<Rank>],
         runs: &[Run],
         culprit: &Culprit,
     ) -> Self {
-        let direction = Direction::of(runs, order);
+        let (order, direction) = (options.order, Direction::of(runs, options.direction));
         let mut others = Vec::new();
         for mode in [Mode::Enable, Mode::Disable] {
             let context = SearchContext { order, mode, known, found, runs, merged: &[], costs: (1.0, 1.0) };

@@ -5,7 +5,6 @@
 use super::history::Run;
 use crate::search::model::{
     mode::Mode,
-    rank::Order,
     selection::Selection,
     trial::{Question, Trial},
 };
@@ -21,8 +20,11 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    /// Returns the direction that these runs show. In the order of a counter, no run can disable the first changes only.
-    pub(super) fn of(runs: &[Run], order: Order) -> Self {
+    /// Returns the direction that is asked for, or else the one that these runs show.
+    pub(super) fn of(runs: &[Run], asked: Option<Mode>) -> Self {
+        if let Some(mode) = asked {
+            return Self { mode, probability: 1.0 };
+        }
         // There is one candidate: all changes together.
         let odds = |mode: Mode| {
             let (base, everything) = (mode.nothing(), mode.everything());
@@ -40,7 +42,7 @@ impl Direction {
         };
         let (enabled, disabled) =
             ((1.0 - tuning::PRIOR_DISABLED) * odds(Mode::Enable), tuning::PRIOR_DISABLED * odds(Mode::Disable));
-        let share = if order == Order::Counter { 1.0 } else { enabled / (enabled + disabled) };
+        let share = enabled / (enabled + disabled);
         if share >= 0.5 {
             Self { mode: Mode::Enable, probability: share }
         } else {

@@ -28,6 +28,8 @@ use crate::search::{
 #[derive(Clone, Debug)]
 pub(in crate::search) struct NoisyState {
     order: Order,
+    /// The direction that is asked for.
+    asked: Option<Mode>,
     pub(super) confidence: f64,
     pub(super) direction: Direction,
     costs: (f64, f64),
@@ -63,8 +65,9 @@ impl NoisyState {
     pub(super) fn new(confidence: f64, options: &Options) -> Self {
         Self {
             order: options.order,
+            asked: options.direction,
             confidence,
-            direction: Direction::of(&[], options.order),
+            direction: Direction::of(&[], options.direction),
             costs: (1.0, 1.0),
             known: Vec::new(),
             runs: Vec::new(),
@@ -114,7 +117,8 @@ impl NoisyState {
     /// Counts an unresolved run of a counter. Returns true if the next step stands for its last one from now on.
     fn gives_up(&mut self, selection: &Selection, outcome: Outcome) -> bool {
         let known = self.known.len();
-        let steps = |selection: &Selection| selection.counter_limit(known).filter(|steps| (1..known).contains(steps));
+        let steps =
+            |selection: &Selection| Some(selection.switched_steps(known)).filter(|steps| (1..known).contains(steps));
         let Some(taken) = steps(selection).filter(|_| self.order == Order::Counter) else { return false };
         let is_resolved = self.runs.iter().any(|run| steps(&run.selection) == Some(taken));
         let Outcome::Unresolved(reason) = outcome else { return false };
@@ -140,7 +144,7 @@ impl NoisyState {
     /// Updates the direction of the search. Returns true if it has changed.
     fn turn(&mut self) -> bool {
         let before = self.direction.mode();
-        self.direction = Direction::of(&self.runs, self.order);
+        self.direction = Direction::of(&self.runs, self.asked);
         let has_turned = self.direction.mode() != before;
         if has_turned {
             let mode = self.direction.mode();
@@ -271,6 +275,7 @@ impl NoisyState {
         });
         let [without, with] = point.rates();
         Some(Estimate {
+            mode: self.direction.mode(),
             without,
             with,
             nothing: point.probability_of_nothing(),

@@ -116,7 +116,7 @@ impl Sequential {
         let mut runs = self.history.clone();
         let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
-            let alternatives = Alternatives::new(options.order, &self.seen, &found, &runs, culprit);
+            let alternatives = Alternatives::new(options, &self.seen, &found, &runs, culprit);
             // A target that has begun to fail always must be seen to pass once more.
             let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
             let fails = self.expects_failure(&runs) && !must_pass;
@@ -190,15 +190,11 @@ impl Sequential {
     /// Schedules more runs of one end before the search reports [`Verdict::NoDifference`] or [`Unusable::Reversed`]:
     /// a flaky target may end like that by chance.
     pub(super) fn check_before_giving_up(&mut self, options: &Options) {
-        let outcome = match self.procedure.question() {
-            Err(&Verdict::NoDifference(outcome)) => outcome,
-            Err(Verdict::Unusable(Unusable::Reversed)) => Outcome::Pass,
+        let (end, outcome) = match self.procedure.question() {
+            Err(&Verdict::NoDifference(Outcome::Fail)) => (Question::AllOff, Outcome::Fail),
+            Err(&Verdict::NoDifference(Outcome::Pass)) => (Question::AllOn, Outcome::Pass),
+            Err(&Verdict::Unusable(Unusable::Reversed(mode))) => (mode.passing_end().0, Outcome::Pass),
             _ => return,
-        };
-        let end = match outcome {
-            Outcome::Pass => Question::AllOn,
-            Outcome::Fail => Question::AllOff,
-            Outcome::Unresolved(_) => return,
         };
         let asked = self.trials.iter().map(|progress| &progress.asked).find(|asked| asked.question == end);
         // Other checks may have been made: the proof of a suspect is repeated while this end is in flight.

@@ -21,7 +21,7 @@ use crate::search::model::{
     likely_groups::LikelyGroups,
     mode::Mode,
     noise::Noise,
-    rank::{Order, Rank},
+    rank::Rank,
     ranked,
     selection::{Prefix, Selection},
     trial::{Outcome, Question, TrialId},
@@ -206,15 +206,15 @@ impl Procedure {
                 self.mode = Mode::Enable;
                 of_all
             }
-            (Outcome::Pass, Outcome::Fail) if self.options.one_way || self.options.order == Order::Counter => {
-                return unusable(Unusable::Reversed);
-            }
             (Outcome::Pass, Outcome::Fail) => {
                 self.mode = Mode::Disable;
                 of_none.clone()
             }
             (same, _) => return State::Done(Verdict::NoDifference(same)),
         };
+        if self.options.direction.is_some_and(|asked| asked != self.mode) {
+            return unusable(Unusable::Reversed(self.mode));
+        }
         if self.known.is_empty() {
             return unusable(Unusable::NoReports);
         }

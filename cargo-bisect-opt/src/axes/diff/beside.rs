@@ -112,7 +112,7 @@ impl Diff {
         self.parts_of_changes((0..self.changes.known().len()).filter(|&change| choice.enables(id(change))))
     }
 
-    fn parts_of_changes(&self, changes: impl IntoIterator<Item = usize>) -> PartSet {
+    pub(super) fn parts_of_changes(&self, changes: impl IntoIterator<Item = usize>) -> PartSet {
         changes.into_iter().flat_map(|change| self.changes.known()[change].iter().copied()).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use bisect_core::search::{Outcome, Unusable, Verdict};
+use bisect_core::search::{Mode, Outcome, Unusable, Verdict};
 
 use super::{
     Drill,
@@ -51,9 +51,11 @@ impl CrateSearch {
             };
         }
         // A target that passes with everything is searched in the profile in which it fails.
-        lab.options.one_way = drill.has_default_good && !drill.is_in_dev_profile();
+        let asked = lab.options.direction;
+        let is_one_way = asked.is_none() && drill.has_default_good && !drill.is_in_dev_profile();
+        lab.options.direction = if is_one_way { Some(Mode::Enable) } else { asked };
         let search = Self::by_optimization(drill, lab)?;
-        let is_one_way = std::mem::take(&mut lab.options.one_way);
+        lab.options.direction = asked;
         if !drill.has_default_good {
             return Ok(search);
         }
@@ -69,7 +71,7 @@ impl CrateSearch {
                     GoodSide::Stopped => Ok(search.stopped("dev", lab.interrupt.requested(), lab.limit())),
                 };
             }
-            Some(Verdict::NoDifference(Outcome::Pass) | Verdict::Unusable(Unusable::Reversed)) if is_one_way => {
+            Some(Verdict::NoDifference(Outcome::Pass) | Verdict::Unusable(Unusable::Reversed(_))) if is_one_way => {
                 return Self::in_dev_profile(drill, search, lab);
             }
             _ => {}
@@ -88,7 +90,9 @@ impl CrateSearch {
         match Self::between_profiles(&of_dev, passing, lab)? {
             BetweenProfiles::Searched(search) => Ok(*search),
             // It fails only with the good options.
-            BetweenProfiles::Nothing(_) if search.searched.verdict == Some(Verdict::Unusable(Unusable::Reversed)) => {
+            BetweenProfiles::Nothing(_)
+                if matches!(search.searched.verdict, Some(Verdict::Unusable(Unusable::Reversed(_)))) =>
+            {
                 Self::by_optimization(drill, lab)
             }
             BetweenProfiles::Nothing(_) => Ok(search),

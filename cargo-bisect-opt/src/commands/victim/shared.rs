@@ -60,8 +60,8 @@ pub(super) fn explain(
     is_noisy: bool,
 ) -> io::Result<Explanation> {
     let changes = &culprit.changes;
-    let needs = culprit.found.mode == "disable";
-    let mode = if needs { Mode::Disable } else { Mode::Enable };
+    let mode = culprit.found.mode;
+    let needs = mode == Mode::Disable;
     let sets: Vec<_> = all.iter().map(|named| named.changes.as_slice()).collect();
     let [bad, good] = target.rates(changes, &sets, mode);
     let (bad_runs, good_runs) = (plural(bad.1, "run"), plural(good.1, "run"));

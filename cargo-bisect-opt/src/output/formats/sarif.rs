@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::summary::{self, DecisivePlace};
 use crate::output::{
     change::StackFrame,
+    mode_name,
     recorded::{
         RecordedResult, RecordedRun,
         culprit::{RecordedChange, RecordedCulprit},
@@ -62,8 +63,7 @@ fn rule(axis: &str) -> String {
 fn culprit(result: &RecordedResult, searched: &[&str], found: &RecordedCulprit) -> Value {
     let search = result.searches.iter().find(|search| search.search == found.search).or(result.start.as_ref());
     let axis = search.map_or("", |search| &search.axis);
-    let mut properties =
-        json!({ "set": found.set, "mode": found.mode, "tests": found.tests, "reproduce": found.reproduce });
+    let mut properties = json!({ "set": found.set, "mode": mode_name::of(found.mode), "tests": found.tests, "reproduce": found.reproduce });
     if let Some(noise) = &found.noise {
         properties["confidence"] = noise.confidence.into();
     }

@@ -1,5 +1,7 @@
 //! Parts that several formats share: the status, the conclusion, and the places to look at.
 
+use bisect_core::search::Mode;
+
 use crate::{
     output::{
         change::StackFrame,
@@ -38,7 +40,10 @@ pub(in crate::output) fn status(result: &RecordedResult) -> &'static str {
 /// Returns the conclusion in a sentence or more.
 pub(in crate::output) fn conclusion(result: &RecordedResult) -> String {
     let smallest = result.smallest.as_ref().map(|smallest| {
-        let does = if smallest.mode == "enable" { "enabled" } else { "disabled" };
+        let does = match smallest.mode {
+            Mode::Enable => "enabled",
+            Mode::Disable => "disabled",
+        };
         format!("the smallest failing set so far: {} of {}, {does}", smallest.changes, plural(smallest.of, "change"))
     });
     let message = match &result.end {

@@ -6,6 +6,8 @@ use std::{
     time::SystemTime,
 };
 
+use bisect_core::search::Mode;
+
 use crate::{
     output::{
         closing,
@@ -107,7 +109,10 @@ pub(crate) fn show_answer(out: &mut impl Write, answer: &RecordedAnswer) -> io::
 }
 
 fn show_smallest(out: &mut impl Write, smallest: &RecordedSmallest) -> io::Result<()> {
-    let does = if smallest.mode == "enable" { "enabled" } else { "disabled" };
+    let does = match smallest.mode {
+        Mode::Enable => "enabled",
+        Mode::Disable => "disabled",
+    };
     let of = plural(smallest.of, "change");
     writeln!(out, "{BOLD}the smallest failing set so far:{BOLD:#} {} of {of}, {does}", smallest.changes)?;
     writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", smallest.reproduce)
@@ -162,7 +167,7 @@ impl AnswerText<'_> {
         writeln!(out)?;
         if let Some(patches) = &found.patches {
             writeln!(out, "{BOLD}as patches:{BOLD:#}")?;
-            for (command, comment) in patches.commands() {
+            for (command, comment) in patches.commands(found.mode) {
                 writeln!(out, "  {command}  {DIM}{comment}{DIM:#}")?;
             }
             writeln!(out)?;

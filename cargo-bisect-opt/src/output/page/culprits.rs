@@ -237,7 +237,7 @@ fn commands(found: &RecordedCulprit) -> Markup {
         @if let Some(patches) = &found.patches {
             h4 { "As patches" }
             pre {
-                code { (patches.commands().map(|(command, comment)| format!("{command}  {comment}")).join("\n")) }
+                code { (patches.commands(found.mode).map(|(command, comment)| format!("{command}  {comment}")).join("\n")) }
             }
         }
         @if let Some(next) = &found.next {

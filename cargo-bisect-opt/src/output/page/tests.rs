@@ -208,7 +208,10 @@ fn taint(value: &mut serde_json::Value, text: &str) {
     match value {
         serde_json::Value::String(old) => old.push_str(text),
         serde_json::Value::Array(items) => items.iter_mut().for_each(|item| taint(item, text)),
-        serde_json::Value::Object(fields) => fields.values_mut().for_each(|field| taint(field, text)),
+        serde_json::Value::Object(fields) => {
+            // A mode is one of two words.
+            fields.iter_mut().filter(|(name, _)| *name != "mode").for_each(|(_, field)| taint(field, text));
+        }
         _ => {}
     }
 }

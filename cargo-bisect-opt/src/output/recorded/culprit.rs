@@ -1,12 +1,13 @@
 //! Culprits in `result.json`: all that an answer shows, without the sources and the target.
 
+use bisect_core::search::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     output::{
         change::ChangeFacts,
         events::{Found, PatchFiles, Replay},
-        headline,
+        headline, mode_name,
         noise::CulpritEstimate,
         snippets::{self, Own},
         source_place::SourcePlace,
@@ -24,8 +25,9 @@ pub(crate) struct RecordedCulprit {
     /// The number of the search that found it, from 1; 0 if that is unknown.
     #[serde(default)]
     pub(crate) search: usize,
-    /// `enable` or `disable`: the operation that breaks the target.
-    pub(crate) mode: String,
+    /// The operation that breaks the target.
+    #[serde(with = "mode_name")]
+    pub(crate) mode: Mode,
     #[serde(default)]
     pub(crate) confirmed: bool,
     /// The sentence that says what the culprit does.
@@ -127,7 +129,7 @@ impl RecordedCulprit {
         Self {
             set: found.set,
             search,
-            mode: found.mode.to_owned(),
+            mode: found.mode,
             confirmed: found.confirmed,
             headline: own.map(|own| headline::headline(own, found)).unwrap_or_default(),
             changes: changes(&found.changes),

@@ -8,6 +8,7 @@ use bisect_core::{
 };
 
 use super::*;
+use crate::run::spec::Choice;
 use crate::{
     axes::protocol::Protocol,
     lab::target::{Reader, Runner},
@@ -28,6 +29,7 @@ fn options(words: &[&str]) -> CommandOptions {
         skip_code: 125,
         fail_when: None,
         same_failure: false,
+        direction: None,
         seed: Seed::parse("7").unwrap(),
         launcher: None,
     }

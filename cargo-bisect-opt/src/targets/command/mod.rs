@@ -38,9 +38,10 @@ use crate::{
         cause::Cause,
         error::RunError,
         lost_reports::LostReports,
+        numbering::Numbering,
         result::{Failed, Note, Notes, RunResult},
         seed::Seed,
-        spec::{Choice, EndState},
+        spec::EndState,
     },
 };
 
@@ -61,6 +62,9 @@ pub(crate) struct CommandOptions {
     pub(crate) fail_when: Option<Regex>,
     /// True if only a failure like those at the failing end state counts.
     pub(crate) same_failure: bool,
+    /// The direction that the user asks for: the failure at its failing end is searched for, even if others occur at the
+    /// other end.
+    pub(crate) direction: Option<Mode>,
     /// The seed of the random numbers.
     pub(crate) seed: Seed,
     /// The command that starts the command.
@@ -89,7 +93,7 @@ impl CommandTarget {
     /// # Errors
     /// If there is no command, if a required placeholder is missing, or if a shell would act upon what replaces it.
     pub(crate) fn new(options: CommandOptions, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
-        let seed = options.seed;
+        let (seed, direction) = (options.seed, options.direction);
         let runner = CommandRunner::new(options, axis)?;
         let mut notes = Notes::default();
         if runner.uses_random() {
@@ -98,7 +102,7 @@ impl CommandTarget {
         notes.repeat(runner.note_about_paths());
         Ok(Self {
             runner: Arc::new(runner),
-            calibration: Arc::default(),
+            calibration: Arc::new(Calibration::new(direction)),
             ends: BTreeSet::new(),
             is_settled: false,
             failing: HashMap::new(),
@@ -250,6 +254,10 @@ impl Target for CommandTarget {
         self.runner.axis.order()
     }
 
+    fn numbering(&self) -> Numbering {
+        self.runner.axis.numbering()
+    }
+
     fn likely(&self) -> Vec<ChangeId> {
         self.runner.axis.likely()
     }
@@ -286,17 +294,17 @@ impl Target for CommandTarget {
         self.runner.axis.stop_gap(ids, changes)
     }
 
-    fn next_step(&self, ids: &[ChangeId]) -> Option<String> {
-        self.runner.axis.next_step(ids, &self.runner.line())
+    fn next_step(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
+        self.runner.axis.next_step(ids, mode, &self.runner.line())
     }
 
-    fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
-        self.runner.axis.patches(ids)
+    fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {
+        self.runner.axis.patches(ids, mode)
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
         let &Reproduction { selection, directory, stem, reader, .. } = again;
-        let choice = Choice::of(self.runner.axis.order(), selection);
+        let choice = self.numbering().choice(selection);
         // What failed by chance may fail again with the same random number.
         let random = self.failing.get(&choice.to_string()).copied();
         let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));

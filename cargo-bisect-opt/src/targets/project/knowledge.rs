@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::search::{Outcome, Question, Rank, Trial};
+use bisect_core::search::{Mode, Outcome, Question, Rank, Trial};
 
 use super::{
     attempt::Attempt,
@@ -45,17 +45,21 @@ pub(super) struct Knowledge {
     pub(super) builds: BuildCounts,
     pub(super) notes: Notes,
     lost_reports: LostReports,
+    /// See [`ProjectOptions::direction`].
+    direction: Option<Mode>,
 }
 
 impl Knowledge {
     /// Returns the knowledge before the first run.
     pub(super) fn new(options: &ProjectOptions) -> Self {
-        Self { tests: Arc::new(TestSelection::new(options.all_tests)), ..Self::default() }
+        let tests = TestSelection::new(options.all_tests, options.direction);
+        let together = Calibration::new(options.direction);
+        Self { tests: Arc::new(tests), together: Arc::new(together), direction: options.direction, ..Self::default() }
     }
 
     /// Returns the knowledge for a search by another axis, about the failures that `tests` selects.
     pub(super) fn narrowed(&self, tests: TestSelection) -> Self {
-        Self { tests: Arc::new(tests), together: self.together.clone(), ..Self::default() }
+        Self { tests: Arc::new(tests), together: self.together.clone(), direction: self.direction, ..Self::default() }
     }
 
     /// Returns the knowledge for a run that begins now.
@@ -96,11 +100,12 @@ impl Knowledge {
                 self.learn_end(end, attempt, runner)?;
             }
             (Some(end), Parts::Separate(solos)) => {
-                let order = runner.axis.order();
+                let (numbering, mode) = (runner.axis.numbering(), Mode::of(&trial.selection));
                 let apart = Arc::make_mut(&mut self.apart);
                 for Solo { test, attempt } in solos {
-                    calibrate(apart.entry(test.clone()).or_default(), end, attempt);
-                    let reached = attempt.reports.ids().iter().map(|&id| order.rank(id));
+                    let known = apart.entry(test.clone()).or_insert_with(|| Calibration::new(self.direction));
+                    calibrate(known, end, attempt);
+                    let reached = attempt.reports.ids().iter().map(|&id| numbering.rank(mode, id));
                     self.reached.entry(test.clone()).or_default().extend(reached);
                 }
             }
@@ -228,7 +233,10 @@ impl Knowledge {
     /// Returns what is known about the failures of a test that is run in its own process, or of everything.
     fn known_mut(&mut self, test: Option<&Failure>) -> &mut Calibration<Failure> {
         match test {
-            Some(test) => Arc::make_mut(&mut self.apart).entry(test.clone()).or_default(),
+            Some(test) => {
+                let apart = Arc::make_mut(&mut self.apart).entry(test.clone());
+                apart.or_insert_with(|| Calibration::new(self.direction))
+            }
             None => Arc::make_mut(&mut self.together),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::{ffi::OsString, time::Duration};
 
+use bisect_core::search::Mode;
 use regex::bytes::Regex;
 
 use crate::{cargo::Subcommand, process::launcher::Launcher};
@@ -33,6 +34,9 @@ pub(crate) struct ProjectOptions {
     pub(crate) fail_when: Option<Regex>,
     /// True if only failures like those at the failing end state count.
     pub(crate) same_failure: bool,
+    /// The direction that the user asks for: the failure at its failing end is searched for, even if others occur at the
+    /// other end.
+    pub(crate) direction: Option<Mode>,
     /// The command that starts the executables.
     pub(crate) launcher: Option<Launcher>,
     /// True if the build prints nothing unless it fails.

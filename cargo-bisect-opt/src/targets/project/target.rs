@@ -35,6 +35,7 @@ use crate::{
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
+        numbering::Numbering,
         result::RunResult,
         spec::{Choice, EndState},
     },
@@ -159,7 +160,7 @@ impl Judge for ProjectTarget {
     fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {
         self.knowledge.learn(trial, shown, &self.runner)?;
         let is_end = EndState::of(trial.question).is_some();
-        if is_end && self.knowledge.tests.fails_only_at_all_on() { self.runner.axis.find_changes() } else { Ok(()) }
+        if is_end && self.knowledge.tests.fails_at_one_end() { self.runner.axis.find_changes() } else { Ok(()) }
     }
 
     fn needs_controls(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
@@ -178,7 +179,7 @@ impl Judge for ProjectTarget {
             Parts::Together(ref attempt) if self.knowledge.must_wait_with(attempt) => Judgement::Pending(shown),
             Parts::Together(attempt) => {
                 let mut result = self.knowledge.judge(trial, None, attempt, &runner.options);
-                if EndState::of(trial.question) == Some(EndState::AllOn) && result.outcome == Outcome::Fail {
+                if EndState::of(trial.question).is_some() && result.outcome == Outcome::Fail {
                     result.reports.add_known(runner.axis.unreported_changes());
                 }
                 Judgement::Ready(vec![result])
@@ -242,6 +243,10 @@ impl Target for ProjectTarget {
         self.runner.axis.order()
     }
 
+    fn numbering(&self) -> Numbering {
+        self.runner.axis.numbering()
+    }
+
     fn likely(&self) -> Vec<ChangeId> {
         self.runner.axis.likely()
     }
@@ -282,14 +287,14 @@ impl Target for ProjectTarget {
         self.runner.axis.stop_gap(ids, changes)
     }
 
-    fn next_step(&self, ids: &[ChangeId]) -> Option<String> {
+    fn next_step(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
         let line = self.runner.project.command_line();
         let line = line.strip_prefix("cargo ").map_or_else(|| line.clone(), |rest| format!("cargo bisect-opt {rest}"));
-        self.runner.axis.next_step(ids, &line)
+        self.runner.axis.next_step(ids, mode, &line)
     }
 
-    fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
-        self.runner.axis.patches(ids)
+    fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {
+        self.runner.axis.patches(ids, mode)
     }
 
     fn rustc(&self) -> Option<String> {
@@ -306,7 +311,7 @@ impl Target for ProjectTarget {
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
         CommandLine { runner, knowledge, needed_variables, reader }.of(
-            &Choice::of(self.runner.axis.order(), selection),
+            &self.numbering().choice(selection),
             tests,
             &Files { directory, stem, report_file: None },
         )

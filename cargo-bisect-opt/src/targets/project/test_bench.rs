@@ -51,6 +51,7 @@ pub(super) fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, to
         skip_code: 125,
         fail_when: None,
         same_failure: true,
+        direction: None,
         launcher: None,
         quiet: true,
     }

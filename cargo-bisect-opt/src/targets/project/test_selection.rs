@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bisect_core::search::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::run::spec::EndState;
@@ -44,6 +45,8 @@ pub(crate) enum Subset<'a> {
 pub(crate) struct TestSelection {
     /// True if later runs leave out nothing.
     repeat_all: bool,
+    /// True if the failures without any change are searched for, even if others occur with all changes.
+    repaired: bool,
     all: Option<Failures>,
     none: Option<Failures>,
     /// The tests and executables that crashed or timed out, at the end states.
@@ -74,9 +77,10 @@ const MIN_SIGHTINGS: usize = 2;
 const ARGUMENTS: usize = 24 << 10;
 
 impl TestSelection {
-    /// Returns a selection without knowledge. If `repeat_all` is set, all tests are repeated in any case.
-    pub(crate) fn new(repeat_all: bool) -> Self {
-        Self { repeat_all, ..Self::default() }
+    /// Returns a selection without knowledge, for a search in the direction that the user asks for. If `repeat_all` is
+    /// set, all tests are repeated in any case.
+    pub(crate) fn new(repeat_all: bool, direction: Option<Mode>) -> Self {
+        Self { repeat_all, repaired: direction == Some(Mode::Disable), ..Self::default() }
     }
 
     /// Returns a selection in which everything counts and is repeated.
@@ -141,7 +145,7 @@ impl TestSelection {
         };
         known.get_or_insert_default().extend(failures);
         let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
-        let (mut decided, notes) = decide(&self.coarsened(all), &self.coarsened(none));
+        let (mut decided, notes) = decide(&self.coarsened(all), &self.coarsened(none), self.repaired);
         if !decided.searched.is_empty() {
             // Tests that have failed before are still repeated.
             let late = self.late.keys().filter(|failure| !decided.ignored.contains(failure));
@@ -220,12 +224,10 @@ impl TestSelection {
         self.decided.as_ref().map(|decided| &decided.searched)
     }
 
-    /// Returns true if the search is about failures of the run with every change. Those that also occurred with none are
-    /// left out of the search.
-    pub(crate) fn fails_only_at_all_on(&self) -> bool {
-        let (Some(searched), Some(all)) = (self.searched(), &self.all) else { return false };
-        // The search may be about a whole executable in place of its tests.
-        searched.iter().any(|failure| all.contains(failure) || all.iter().any(|one| one.whole() == *failure))
+    /// Returns true if the search is about failures at one of both end states. Those that also occurred at the other one
+    /// are left out of the search.
+    pub(crate) fn fails_at_one_end(&self) -> bool {
+        self.searched().is_some_and(|searched| !searched.is_empty())
     }
 
     /// Returns the part of an executable that is to be run.
@@ -261,12 +263,15 @@ impl TestSelection {
     }
 }
 
-fn decide(all: &Failures, none: &Failures) -> (Decided, Vec<String>) {
+fn decide(all: &Failures, none: &Failures, repaired: bool) -> (Decided, Vec<String>) {
     let difference = |a: &Failures, b: &Failures| a.difference(b).cloned().collect::<Failures>();
     let (only_all, only_none) = (difference(all, none), difference(none, all));
     let mut notes = Vec::new();
-    let (searched, ignored, left_over) =
-        if only_all.is_empty() { (only_none, all, None) } else { (only_all, none, Some(only_none)) };
+    let (searched, ignored, left_over) = match (only_all.is_empty(), only_none.is_empty()) {
+        (false, false) if repaired => (only_none, all, Some((only_all, "enabled"))),
+        (true, _) => (only_none, all, None),
+        (false, _) => (only_all, none, Some((only_none, "disabled"))),
+    };
     if searched.is_empty() {
         // The end states do not differ: the search will find that out by itself.
         return (Decided::default(), notes);
@@ -275,10 +280,10 @@ fn decide(all: &Failures, none: &Failures) -> (Decided, Vec<String>) {
     if !both.is_empty() {
         notes.push(format!("left out, because they fail both ways: {}", names(&both)));
     }
-    if let Some(left_over) = left_over.filter(|left_over| !left_over.is_empty()) {
+    if let Some((left_over, state)) = left_over.filter(|(left_over, _)| !left_over.is_empty()) {
         let names = names(&left_over);
         notes.push(format!(
-            "left out, because they failed only with everything disabled (they may be flaky; to search for one, name it): {names}"
+            "left out, because they failed only with everything {state} (they may be flaky; to search for one, name it): {names}"
         ));
     }
     let repeat = to_repeat(searched.clone());

@@ -13,7 +13,7 @@ fn failures(list: &str) -> Failures {
 
 #[test]
 fn all_tests_are_repeated_if_asked_for() {
-    let mut focus = TestSelection::new(true);
+    let mut focus = TestSelection::new(true, None);
     focus.learn(EndState::AllOn, failures("a:x a:broken"));
     focus.learn(EndState::AllOff, failures("a:broken"));
     assert_eq!((focus.subset("a"), focus.subset("b")), (Subset::Everything, Subset::Everything));
@@ -69,7 +69,7 @@ fn what_fails_in_the_middle_of_a_search_says_nothing_if_something_failed_before(
     }
     let mut first = TestSelection::default();
     assert_eq!((first.learn_late(&failures("x:a")), first.learn_late(&failures("x:a"))), (None, None));
-    let mut focus = TestSelection::new(true);
+    let mut focus = TestSelection::new(true, None);
     focus.learn(EndState::AllOn, failures(""));
     focus.learn(EndState::AllOff, failures(""));
     assert_eq!((focus.learn_late(&failures("x:a")), focus.learn_late(&failures("x:a"))), (None, None));

@@ -318,7 +318,8 @@ impl Target for VictimTarget {
                 };
                 format!("`{victim}` fails if {which} {run} {place}{required}")
             }
-            Mode::Disable => format!("`{victim}` needs {which}: it fails unless {which} {run} {place}"),
+            Mode::Disable if one => format!("`{victim}` needs this test: it fails unless this test runs {place}"),
+            Mode::Disable => format!("`{victim}` needs one of these tests: it fails unless one of them runs {place}"),
         })
     }
 

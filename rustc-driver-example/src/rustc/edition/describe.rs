@@ -61,7 +61,7 @@ pub(super) fn capturing(tcx: TyCtxt<'_>, function: LocalDefId, captures: &Captur
 pub(super) fn krate(tcx: TyCtxt<'_>, never_types: &[String]) -> Description {
     let mut details = vec!["crate: what never returns is `()` in edition 2021, `!` in edition 2024".to_owned()];
     details.extend(never_types.iter().map(|place| format!("decides: {place}")));
-    details.push("to keep it: write the types there".to_owned());
+    details.extend(["keep", "mend"].map(|verb| format!("to {verb} it: write the types there")));
     let place = never_types.first().cloned().unwrap_or_default();
     Description { place, function: tcx.crate_name(LOCAL_CRATE).to_string(), details }
 }

@@ -14,7 +14,8 @@ const CALLS: usize = 3;
 /// The maximum number of values in a report if none of them is dropped observably.
 const VALUES: usize = 3;
 
-/// The smallest edits that keep the meaning of a place: that of edition 2021 under edition 2024, then the reverse.
+/// The smallest edits for a place: one that gives it the meaning of edition 2021 under edition 2024, then the reverse. One
+/// of them keeps its meaning under the other edition, and one gives it the meaning of the other edition under its own.
 pub(super) type Advice = [String; 2];
 
 /// A fact about a place that a function reveals.
@@ -136,7 +137,9 @@ impl Facts {
         }
         let advice = self.advice.as_ref().map(|(_, advice)| advice);
         if let Some(advice) = self.dropped.values().next().or(advice).or(self.ended.values().next()) {
-            details.push(format!("to keep it: {}", advice[usize::from(!is_2021)]));
+            let [keep, mend] = if is_2021 { [0, 1] } else { [1, 0] };
+            details.push(format!("to keep it: {}", advice[keep]));
+            details.push(format!("to mend it: {}", advice[mend]));
         }
         details.extend(self.makers.iter().take(CALLS).map(|(name, call)| format!("expanded from {name}! at {call}")));
         if self.makers.len() > CALLS {
