@@ -50,7 +50,7 @@ impl Scenario {
             max_set_size: settings.number("max set size"),
             max_runs: settings.number("max runs"),
             seed: behaviour.seed(),
-            direction: settings.take("one way").map(|_| Mode::Enable),
+            direction: settings.take("one way").map(|_| bisect_core::search::Mode::Enable),
             noise,
             ..Options::default()
         };

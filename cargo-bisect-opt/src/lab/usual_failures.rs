@@ -15,7 +15,7 @@ pub(super) struct UsualFailures {
     seen: HashMap<Selection, Passed>,
 }
 
-/// How runs with one selection passed.
+/// The ways in which runs with one selection passed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passed {
     /// True if the selection leaves out the culprits and nothing else.
@@ -35,7 +35,7 @@ impl UsualFailures {
         }
         let seen = self.seen.entry(trial.selection.clone()).or_default();
         seen.is_without_culprits |= trial.question == Question::AllButFound;
-        // Of a run that passed, only such a failure is told.
+        // A run that passed has a reason only if something failed as usual.
         seen.as_usual |= passed.iter().any(|run| !run.reason.is_empty());
         seen.cleanly |= passed.iter().any(|run| run.reason.is_empty());
     }
@@ -53,7 +53,10 @@ impl UsualFailures {
 
 #[cfg(test)]
 mod tests {
-    use bisect_core::search::{Rank, TrialId};
+    use bisect_core::search::{
+        Question::{AllButFound, Prefix},
+        Rank, TrialId,
+    };
 
     use super::*;
     use crate::report::scan::Reports;
@@ -82,7 +85,6 @@ mod tests {
             }
             (usual.are_flaky(), usual.are_gone_without_culprits())
         };
-        use Question::{AllButFound, Prefix};
         assert_eq!(check(&[]), (false, false));
         assert_eq!(check(&[(Prefix, ""), (AllButFound, "a")]), (false, false));
         assert_eq!(check(&[(Prefix, "a"), (AllButFound, "")]), (false, true));
