@@ -202,7 +202,7 @@ impl<K: Ord + Clone> Calibration<K> {
     }
 
     /// Returns the meaning of a failure. As long as nothing has failed at an end state, every failure may be the
-    /// searched one, except one that the environment caused, or a failure to build.
+    /// searched one, except one that the environment caused.
     pub(crate) fn meaning(&self, key: &K, cause: &Cause) -> Meaning {
         if let Some(environment) = cause.environment() {
             return if self.is_made_by_changes(key, environment) { Meaning::Searched } else { Meaning::Another };
@@ -210,12 +210,12 @@ impl<K: Ord + Clone> Calibration<K> {
         if cause.is_unknown() || self.of(key).any(|known| known.is_like(cause)) {
             return Meaning::Searched;
         }
-        // What was never built has not failed as what is searched for, unless that is a failure to build.
-        if cause.is_unbuilt() && !self.of(key).any(Cause::is_unbuilt) {
-            return Meaning::Another;
-        }
         if self.ends.is_empty() {
             return Meaning::Searched;
+        }
+        // A failure to build is not the searched one, unless that is a failure to build, too.
+        if cause.is_unbuilt() && !self.of(key).any(Cause::is_unbuilt) {
+            return Meaning::Another;
         }
         let known = self.ends.get(key).map_or(&[][..], Vec::as_slice);
         let is_usual = self.difference(known, cause) * self.direction(known) < 0;

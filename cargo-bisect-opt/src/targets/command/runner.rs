@@ -274,7 +274,10 @@ impl CommandRunner {
     /// Returns the outcome of an execution, compared with these failures.
     pub(super) fn outcome(&self, execution: &CommandExecution, calibration: &Calibration<()>) -> Outcome {
         let Some(cause) = &execution.cause else { return execution.outcome };
+        // Without a failure at an end, only the command itself can be what is searched for, not what it could not build.
+        let is_only_unbuilt = cause.is_unbuilt() && calibration.of(&()).next().is_none();
         match calibration.meaning(&(), cause) {
+            _ if self.options.same_failure && is_only_unbuilt => Outcome::Unresolved(Reason::Build),
             Meaning::Another if cause.environment().is_some() => Outcome::Unresolved(Reason::Environment),
             Meaning::Another if self.options.same_failure && cause.is_unbuilt() => Outcome::Unresolved(Reason::Build),
             Meaning::Another if self.options.same_failure => Outcome::Unresolved(Reason::Skip),
