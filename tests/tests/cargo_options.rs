@@ -106,6 +106,7 @@ fn a_lock_file_that_must_change_is_refused_by_cargo() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn documentation_tests_are_refused_with_the_reason() {
     let workspace = Workspace::new();
     for command in ["test", "toggles"] {

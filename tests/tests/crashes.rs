@@ -27,6 +27,7 @@ fn answer(change: &str, tests: &[&str]) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_test_that_crashes_is_named_and_only_it_is_repeated() {
     let (fixture, scratch) = (Fixture::new("ruin"), Scratch::new());
     let words = ["--", "--test-threads=2", "--skip=digger", "--skip=wall", "--skip=tower"];
@@ -71,6 +72,7 @@ fn where_a_test_crashes_only_after_another_the_executable_is_what_fails() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn tests_that_crash_only_together_are_left_out_after_one_that_crashes_alone() {
     let (fixture, scratch) = (Fixture::new("ruin"), Scratch::new());
     let source = fs::read_to_string(fixture.dir().join("src/lib.rs")).unwrap();

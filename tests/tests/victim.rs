@@ -229,7 +229,7 @@ fn what_cannot_be_searched_is_refused() {
     finished.expect_message(&["no test is called `t1000`, did you mean"]);
     let finished = search("", "--victim t100 --toggle x").expect_status(2);
     finished.expect_message(&["cannot be used with"]);
-    let finished = search("", "--victim tests::t000 --budget 10s").expect_status(1);
+    let finished = search("", "--victim tests::t000 --budget 2s").expect_status(1);
     finished.expect_message(&["`tests::t000` never failed: in 0 of ", "or only on another machine"]);
     assert!(
         !finished.stderr.contains("runs alone") && !finished.stderr.contains("run alone"),
