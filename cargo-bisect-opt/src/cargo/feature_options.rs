@@ -39,29 +39,14 @@ pub(super) fn asked(options: &[OsString]) -> AskedFeatures {
     asked
 }
 
-/// Returns these words with other options for features, which come first: for `run`, all words after the first one
-/// that is no option belong to the program.
+/// Returns these words with other options for features.
 pub(super) fn replaced(subcommand: Subcommand, words: &[OsString], features: &[OsString]) -> Vec<OsString> {
-    let mut replaced = features.to_vec();
-    let mut words = words.iter().peekable();
-    while let Some(part) = option::next_part(&mut words) {
-        match part {
-            LinePart::Word(word) => {
-                replaced.push(word);
-                if subcommand == Subcommand::Run {
-                    replaced.extend(words.cloned());
-                    break;
-                }
-            }
-            LinePart::Option { name, words, .. } => match name.as_str() {
-                "--all-features" | "--no-default-features" | "--features" => {}
-                // In a cluster, flags come before it: `-qF a`.
-                "-F" => replaced.extend(flags_before(&words[0]).map(OsString::from)),
-                _ => replaced.extend(words),
-            },
-        }
-    }
-    replaced
+    option::replaced(subcommand == Subcommand::Run, words, features, |name, own, _| match name {
+        "--all-features" | "--no-default-features" | "--features" => Vec::new(),
+        // In a cluster, flags come before it: `-qF a`.
+        "-F" => flags_before(&own[0]).map(OsString::from).into_iter().collect(),
+        _ => own,
+    })
 }
 
 /// Returns the flags before `F` in a cluster of letters, as a word.

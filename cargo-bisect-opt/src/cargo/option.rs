@@ -78,6 +78,32 @@ pub(super) enum LinePart {
     },
 }
 
+/// Returns these words with other options, which come first: if the line `ends_at_word`, all words after the first one that
+/// is no option belong to the program. `kept` returns what stays of an option, by its name and its words; from the rest of
+/// the line, it may take a value that the table does not know.
+pub(super) fn replaced(
+    ends_at_word: bool,
+    words: &[OsString],
+    others: &[OsString],
+    kept: impl Fn(&str, Vec<OsString>, &mut Peekable<Iter<'_, OsString>>) -> Vec<OsString>,
+) -> Vec<OsString> {
+    let mut replaced = others.to_vec();
+    let mut words = words.iter().peekable();
+    while let Some(part) = next_part(&mut words) {
+        match part {
+            LinePart::Word(word) => {
+                replaced.push(word);
+                if ends_at_word {
+                    replaced.extend(words.cloned());
+                    break;
+                }
+            }
+            LinePart::Option { name, words: own, .. } => replaced.extend(kept(&name, own, &mut words)),
+        }
+    }
+    replaced
+}
+
 /// Reads the next word, or the next option with its value.
 pub(super) fn next_part(words: &mut Peekable<Iter<'_, OsString>>) -> Option<LinePart> {
     let word = words.next()?;

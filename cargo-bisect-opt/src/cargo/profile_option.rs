@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 use super::{
     arguments::{Arguments, Subcommand},
-    option::{self, LinePart},
+    option,
 };
 
 /// Returns the same arguments with another profile; without an option for it if that is the default.
@@ -20,36 +20,24 @@ pub(super) fn with_profile(arguments: &Arguments, subcommand: Subcommand, name: 
     Arguments { directory: arguments.directory.clone(), ..Arguments::parse(subcommand, &words) }
 }
 
-/// Returns these words with other options for the profile, which come first: for `run`, all words after the first one that
-/// is no option belong to the program.
+/// Returns these words with other options for the profile.
 fn replaced(subcommand: Subcommand, words: &[OsString], profile: &[OsString]) -> Vec<OsString> {
     // The option `--profile` of nextest selects its own settings.
     let of_profile = if subcommand == Subcommand::Nextest { "--cargo-profile" } else { "--profile" };
-    let mut replaced = profile.to_vec();
-    let mut words = words.iter().peekable();
-    while let Some(part) = option::next_part(&mut words) {
-        match part {
-            LinePart::Word(word) => {
-                replaced.push(word);
-                if subcommand == Subcommand::Run {
-                    replaced.extend(words.cloned());
-                    break;
+    option::replaced(subcommand == Subcommand::Run, words, profile, |name, own, rest| {
+        let is_attached = own.len() > 1 || own[0].to_string_lossy().contains('=');
+        match name {
+            "--release" => Vec::new(),
+            _ if name == of_profile => {
+                // The table of cargo's options does not have that of nextest.
+                if !is_attached {
+                    rest.next();
                 }
+                Vec::new()
             }
-            LinePart::Option { name, value, words: own } => {
-                if name == of_profile {
-                    // The table of cargo's options does not have that of nextest.
-                    if value.is_none() {
-                        words.next();
-                    }
-                } else if name != "--release" {
-                    replaced.extend(without_release(&own[0]));
-                    replaced.extend(own.into_iter().skip(1));
-                }
-            }
+            _ => without_release(&own[0]).into_iter().chain(own.into_iter().skip(1)).collect(),
         }
-    }
-    replaced
+    })
 }
 
 /// Returns an option without `r` in a cluster of letters; `None` if nothing is left.

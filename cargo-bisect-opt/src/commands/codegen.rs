@@ -193,7 +193,7 @@ impl Drill {
             }
             for culprit in &found {
                 if culprit.found.mode == Mode::Disable {
-                    // What the crate needs is all of the bad options.
+                    // The crate needs all of the bad options.
                     let note =
                         "functions and passes are not searched where the target needs the options of --bad to pass";
                     lab.emit(&Event::Note(note))?;

@@ -207,10 +207,7 @@ impl<K: Ord + Clone> Calibration<K> {
         if let Some(environment) = cause.environment() {
             return if self.is_made_by_changes(key, environment) { Meaning::Searched } else { Meaning::Another };
         }
-        if cause.is_unknown() || self.of(key).any(|known| known.is_like(cause)) {
-            return Meaning::Searched;
-        }
-        if self.ends.is_empty() {
+        if self.ends.is_empty() || cause.is_unknown() || self.of(key).any(|known| known.is_like(cause)) {
             return Meaning::Searched;
         }
         // A failure to build is not the searched one, unless that is a failure to build, too.
@@ -285,7 +282,7 @@ pub(crate) fn environment_note(environment: Environment) -> String {
     )
 }
 
-/// Returns the reason of a run that fails, but not as is searched for, and so counts as one that passed.
+/// Returns the reason of a run that counts as passed because it fails as at the other end.
 pub(crate) fn usual(what: impl std::fmt::Display) -> String {
     format!("{what}, as at the other end")
 }

@@ -8,17 +8,28 @@ fn cause(line: u32) -> Cause {
     Cause::of_test(&format!("thread 't' (7) panicked at src/lib.rs:{line}:5:\nbad"))
 }
 
+/// Learns executions at end states, each with its cause, or none for a pass.
+fn learned(asked: Option<Mode>, executions: impl IntoIterator<Item = (EndState, Option<Cause>)>) -> Calibration<char> {
+    let mut calibration = Calibration::new(asked);
+    for (end, cause) in executions {
+        calibration.learn_execution(end);
+        if let Some(cause) = cause {
+            calibration.learn(end, &'t', &cause);
+        }
+    }
+    calibration
+}
+
+/// Returns executions for [`learned`], each with the line of its failure or 0 for a pass.
+fn on_lines(executions: &[(EndState, u32)]) -> impl Iterator<Item = (EndState, Option<Cause>)> {
+    executions.iter().map(|&(end, line)| (end, (line > 0).then(|| cause(line))))
+}
+
 /// Learns the executions at end states, each with the line of its failure or 0 for a pass, and checks the meaning of
 /// failures on lines 1 to 3: searched, usual, another.
 #[track_caller]
 fn check(executions: &[(EndState, u32)], meanings: &str) {
-    let mut calibration = Calibration::default();
-    for &(end, line) in executions {
-        calibration.learn_execution(end);
-        if line > 0 {
-            calibration.learn(end, &'t', &cause(line));
-        }
-    }
+    let calibration = learned(None, on_lines(executions));
     let letter = |line| match calibration.meaning(&'t', &cause(line)) {
         Meaning::Searched => 's',
         Meaning::Usual => 'u',
@@ -57,11 +68,7 @@ fn where_both_ends_fail_the_user_may_ask_for_the_one_without_changes() {
         (Some(Mode::Disable), 2, [Meaning::Usual, Meaning::Searched]),
         (Some(Mode::Disable), 1, [Meaning::Searched, Meaning::Another]),
     ] {
-        let mut calibration = Calibration::new(asked);
-        for (end, line) in [(EndState::AllOn, 1), (EndState::AllOff, off)] {
-            calibration.learn_execution(end);
-            calibration.learn(end, &'t', &cause(line));
-        }
+        let calibration = learned(asked, on_lines(&[(EndState::AllOn, 1), (EndState::AllOff, off)]));
         assert_eq!([1, 2].map(|line| calibration.meaning(&'t', &cause(line))), expected, "{asked:?} {off}");
     }
 }
@@ -157,13 +164,7 @@ fn what_does_not_remain_is_not_searched_for() {
 fn both_ends_may_fail_in_different_ways() {
     use EndState::{AllOff, AllOn};
     let both = |executions: &[(EndState, u32)]| {
-        let mut calibration = Calibration::default();
-        for &(end, line) in executions {
-            calibration.learn_execution(end);
-            if line > 0 {
-                calibration.learn(end, &'t', &cause(line));
-            }
-        }
+        let calibration = learned(None, on_lines(executions));
         calibration.both_fail(&'t').map(|both| (both.searched, both.usual, both.is_enabled))
     };
     let (one, two) = ("panic at src/lib.rs:1:5".to_owned(), "panic at src/lib.rs:2:5".to_owned());
@@ -188,12 +189,7 @@ fn both_ends_may_fail_in_different_ways() {
 fn a_failure_to_build_is_searched_for_only_where_an_end_shows_it() {
     let unbuilt = |code: &str| Cause::of_messages(format!("error[{code}]: no\n --> src/lib.rs:3:5\n").as_bytes());
     let meaning = |ends: &[(EndState, Cause)], cause: &Cause| {
-        let mut calibration = Calibration::default();
-        for (end, cause) in ends {
-            calibration.learn_execution(*end);
-            calibration.learn(*end, &'t', cause);
-        }
-        calibration.meaning(&'t', cause)
+        learned(None, ends.iter().map(|(end, cause)| (*end, Some(cause.clone())))).meaning(&'t', cause)
     };
     let (with, none) = (EndState::AllOn, EndState::AllOff);
     let (e0425, e0308) = (unbuilt("E0425"), unbuilt("E0308"));
@@ -203,12 +199,7 @@ fn a_failure_to_build_is_searched_for_only_where_an_end_shows_it() {
     assert_eq!(meaning(&[(with, e0425.clone())], &e0425), Meaning::Searched);
     assert_eq!(meaning(&[(with, e0425.clone())], &e0308), Meaning::Another);
     assert_eq!(meaning(&[(with, e0425.clone()), (none, e0308.clone())], &e0308), Meaning::Usual);
-    let mut both = Calibration::default();
-    for (end, cause) in [(with, &e0425), (none, &e0308)] {
-        both.learn_execution(end);
-        both.learn(end, &'t', cause);
-    }
-    let both = both.both_fail(&'t').unwrap();
+    let both = learned(None, [(with, Some(e0425)), (none, Some(e0308))]).both_fail(&'t').unwrap();
     assert_eq!(both.headline("expression", 1), "this expression replaces E0308 by E0425");
     assert_eq!(both.headline("expression", 2), "these 2 expressions together replace E0308 by E0425");
 }

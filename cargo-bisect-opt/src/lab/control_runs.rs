@@ -13,6 +13,7 @@ use super::{
     session::{Controls, Session},
     target::{Runner, Target},
 };
+
 /// The IDs of control runs, larger than any that a search gives.
 const AGAIN: TrialId = TrialId(usize::MAX - 1);
 const NOTHING: TrialId = TrialId(usize::MAX - 2);

@@ -194,7 +194,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         }
     }
 
-    /// Returns how often a run of this trial executes the target. The user came because it fails. Where it passes at both
+    /// Returns how often a run of this trial executes the target. The user expects a failure. Where it passes at both
     /// ends, the runs that check the end with every change execute it more often: a build that has passed would only be
     /// up to date.
     pub(super) fn repetition_of(&self, trial: &Trial) -> Repetition {

@@ -64,8 +64,7 @@ impl Sink for Record<'_> {
             return Ok(());
         }
         if self.has_failed {
-            // What is there is the state of an earlier moment, and would pass for a search that was killed then. It also
-            // takes space.
+            // An outdated result looks like that of a search that was killed. Without it there is more space.
             self.run_dir.remove_result();
         }
         self.write(event, is_renewed).inspect_err(|_| {

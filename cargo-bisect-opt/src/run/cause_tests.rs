@@ -181,7 +181,7 @@ fn causes_of_programs() {
         (&exited(1 << 8, "Error: no bread\n"), &exited(1 << 8, "Error: no milk\n"), true, true),
         (&exited(1 << 8, "Error: no bread\n"), &exited(1 << 8, "Error: late again\n"), false, true),
         (&exited(1 << 8, "Error: no bread\n"), &exited(1 << 8, ""), true, true),
-        // What does not compile did not fail in the same way, whatever the status says.
+        // A failed build is another failure, also with the same status.
         (&panic(3), &unbuilt("E0425", 1), false, true),
         (&exited(101 << 8, ""), &unbuilt("E0425", 1), false, true),
         (&unbuilt("E0425", 1), &unbuilt("E0425", 1), true, true),

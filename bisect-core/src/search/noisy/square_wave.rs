@@ -10,8 +10,8 @@ use crate::search::tuning;
 /// The parts of a run in which the length and the phase of a wave are measured.
 const UNITS: usize = 16;
 
-/// Returns the outcome of the next run that most waves predict which explain all outcomes so far: true for a failure.
-/// `None` if no wave explains them, or the waves do not agree.
+/// Predicts the next outcome, by a clear majority of the waves that explain all outcomes so far: true for a failure.
+/// `None` if no wave explains them, or if there is no such majority.
 pub(in crate::search) fn predicted(runs: &[Run]) -> Option<bool> {
     let mut number = [0_usize; 2];
     for half in (UNITS..=tuning::MAX_HALF_WAVE * UNITS).step_by(2) {

@@ -11,9 +11,9 @@ const OPPOSITES: [[&str; 2]; 3] = [
     ["gone earlier: ", "gone later: "],
     ["captured as well: ", "captured no more: "],
 ];
-/// The edit that keeps the meaning in the present edition, whatever the edition will be.
+/// Begins the edit with which both editions have the meaning of the crate's own one.
 const KEEP: &str = "to keep it: ";
-/// The edit that has the meaning in the other edition, whatever the edition is.
+/// Begins the edit with which both editions have the meaning of the other one.
 const MEND: &str = "to mend it: ";
 
 /// Returns the details for people: the effect that breaks the target, and the edit that mends it.

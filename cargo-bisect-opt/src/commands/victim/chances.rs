@@ -17,7 +17,7 @@ use crate::{
 
 /// The time for a victim that has not failed, if the user gives none.
 pub(super) const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
-/// The number of executions in each way without which a victim has hardly had a chance. One that fails in 30% of them is
+/// The least number of executions in each way before a victim is said never to fail. One that fails in 30% of them is
 /// missed in one case of 300.
 const FEW_EXECUTIONS: usize = 16;
 /// The time after which the number of executions in a run is not doubled any more.
