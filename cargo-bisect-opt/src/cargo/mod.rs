@@ -75,6 +75,7 @@ pub(crate) use registry_versions::KnownVersion;
 pub(crate) use searched_features::{SearchedFeatures, features_of};
 use slot_dirs::SlotDirs;
 pub(crate) use term_settings::TermSettings;
+pub(crate) use user_line::{TARGET_DIRECTORIES, compiler_variables, without_target_dir};
 use workspace::Workspace;
 
 use bisect_core::protocol::names;

@@ -1,6 +1,6 @@
 //! Events of a search in progress.
 
-use std::{collections::BTreeSet, io, path::PathBuf};
+use std::{collections::BTreeSet, io, num::NonZeroUsize, path::PathBuf};
 
 use bisect_core::{
     ChangeId,
@@ -175,6 +175,7 @@ pub(super) fn smallest<T: Target>(
         directory,
         stem: "smallest",
         reader: Reader::Person,
+        hangs: runs.iter().any(RunResult::hung),
     };
     let reproduce = session.lab.repetition.line(session.target.reproduce(&again));
     let mode = if trial.selection.inverted { "disable" } else { "enable" };
@@ -310,22 +311,31 @@ fn culprit_found<T: Target>(
         Mode::Enable => session.target.stop_gap(&ids, &changes),
         Mode::Disable => None,
     };
-    let line = |selection: &Selection, stem: &str, reader| {
+    let (repetition, hangs) = (session.lab.repetition, runs.iter().any(RunResult::hung));
+    let line = |selection: &Selection, stem: &str, reader, hangs| {
         let directory = &session.lab.run_dir.inputs();
-        let again = Reproduction { selection, tests: &tests, directory, stem, reader };
-        session.lab.repetition.line(session.target.reproduce(&again))
+        session.target.reproduce(&Reproduction { selection, tests: &tests, directory, stem, reader, hangs })
     };
+    let times = noise.as_ref().map_or(NonZeroUsize::MIN, CulpritEstimate::runs_that_show_it);
     let (selection, stem) = (culprit.selection(), format!("culprit-{number}"));
     let mut others = culprit.selection_of_others();
     if ids.len() > needed {
         others.excluded = ids.iter().map(|&id| session.target.order().rank(id)).collect();
     }
     let replay = Replay {
-        culprit: line(&selection, &stem, Reader::Replay),
-        others: line(&others, &format!("{stem}-others"), Reader::Replay),
+        culprit: repetition.line(line(&selection, &stem, Reader::Replay, false)),
+        others: repetition.line(line(&others, &format!("{stem}-others"), Reader::Replay, false)),
     };
-    let reproduce = line(&selection, &stem, Reader::Person);
-    let passes = line(&session.passing.beside(numbers, &others), &format!("{stem}-others"), Reader::Person);
+    let person = Reader::Person;
+    let reproduce = repetition.line_that_shows(times, line(&selection, &stem, person, hangs));
+    let steps = selection.counter_limit(session.search.progress().changes());
+    let steps = steps.filter(|_| session.target.order() == Order::Counter);
+    let nearest = steps.and_then(|steps| session.passing.before(numbers, steps));
+    let passing = nearest.unwrap_or_else(|| session.passing.beside(numbers, &others));
+    let passes = line(&passing, &format!("{stem}-others"), person, hangs);
+    // An axis that cannot express the state says so in a comment.
+    let passes = Some(passes).filter(|line| !line.starts_with('#'));
+    let passes = passes.map(|line| repetition.line_that_shows(times, line));
     let inside = session.lab.next_steps.inside_of_commits(&changes);
     let next = session.target.next_step(&ids).into_iter().chain(inside).reduce(|all, more| format!("{all}\n{more}"));
     let last_change = changes.first().and_then(|change| session.target.last_change(change));
@@ -344,8 +354,7 @@ fn culprit_found<T: Target>(
         next,
         is_of_tests: session.tests.is_some(),
         reproduce,
-        // An axis that cannot express the state says so in a comment.
-        passes: Some(passes).filter(|line| !line.starts_with('#')),
+        passes,
         last_change,
         replay,
         tests,

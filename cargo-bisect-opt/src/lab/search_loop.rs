@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bisect_core::search::{Observation, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
+use bisect_core::search::{Observation, Order, Outcome, Question, Step, Trial, TrialId, Unusable, Verdict};
 
 use super::{
     control_runs, emit, noisy_notes, per_test,
@@ -232,7 +232,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 self.texts.learn(&run.reports);
             }
         }
-        self.passing.learn(trial, &runs);
+        let known = self.search.progress().changes();
+        let steps = trial.selection.counter_limit(known).filter(|_| order == Order::Counter && known > 0);
+        self.passing.learn(trial, steps, &runs);
         if trial.question == Question::FoundAlone {
             self.confirming_runs.insert(trial.id, runs);
         }

@@ -1,6 +1,6 @@
 //! Estimates for a noisy search: in words, and in the JSON.
 
-use std::time::Duration;
+use std::{num::NonZeroUsize, time::Duration};
 
 use bisect_core::{
     ChangeId,
@@ -15,6 +15,11 @@ use crate::{
 
 /// The confidence that is asked for by default.
 pub(crate) const CONFIDENCE: f64 = 0.99;
+
+/// The probability that all runs of a line that shows a culprit pass.
+const UNSEEN: f64 = 0.01;
+/// The maximum number of these runs.
+const MOST_SHOWING: f64 = 10_000.0;
 
 /// A failure rate with its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +73,19 @@ impl From<Certainty> for CulpritEstimate {
 }
 
 impl CulpritEstimate {
+    /// Returns the number of runs with the culprit of which at least one fails, except in 1% of the cases. If the target
+    /// also fails without it, more runs would show less: then it is one.
+    pub(crate) fn runs_that_show_it(&self) -> NonZeroUsize {
+        let FailureRate { mean, low, .. } = self.with;
+        let rate = if low > 0.0 { low } else { mean };
+        if !self.without.is_never() || rate <= 0.0 || mean > 0.99 {
+            return NonZeroUsize::MIN;
+        }
+        // Below the limit, it is a small whole number.
+        let runs = (UNSEEN.ln() / (-rate).ln_1p()).ceil().clamp(1.0, MOST_SHOWING) as usize;
+        NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
+    }
+
     /// Returns the confidence and the failure rates in words.
     pub(crate) fn describe(&self) -> String {
         let (with, without) = (self.with.describe(), self.without.describe());

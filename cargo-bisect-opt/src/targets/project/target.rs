@@ -295,10 +295,11 @@ impl Target for ProjectTarget {
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
-        let &Reproduction { selection, tests, directory, stem, reader } = again;
+        let &Reproduction { selection, tests, directory, stem, reader, .. } = again;
+        let limit = again.limit(self.runner.options.timeout);
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
-        CommandLine { runner, knowledge, needed_variables, reader }.of(
+        CommandLine { runner, knowledge, needed_variables, reader, limit }.of(
             &Choice::of(self.runner.axis.order(), selection),
             tests,
             &Files { directory, stem, report_file: None },

@@ -308,7 +308,9 @@ impl Target for VictimTarget {
                 };
                 format!("`{victim}` fails if {which} {run} {place}{required}")
             }
-            Mode::Disable => format!("`{victim}` needs {which}: it fails unless {which} {run} {place}"),
+            Mode::Disable if one => format!("`{victim}` needs {which}: it fails unless {which} {run} {place}"),
+            // No smaller set makes it fail where all others run.
+            Mode::Disable => format!("`{victim}` needs one of {which}: it fails unless one of them runs {place}"),
         })
     }
 
@@ -328,15 +330,18 @@ impl Target for VictimTarget {
         let variables = runner.suite.needed_variables();
         let variables = variables.iter().map(|(name, value)| format!("{name}={} ", shell::quote(value)));
         let words = runner.suite.launch.words().iter().cloned();
-        // A test that needs others fails alone, too.
         let chosen = runner.chosen(&choice);
-        let chosen = if choice.is_inverted() && chosen.len() > self.others() / 2 { Vec::new() } else { chosen };
+        let has_failed = |tests: &[usize]| self.observed.iter().any(|(run, fails)| *fails && run.iter().eq(tests));
+        // A test that needs others fails alone, too.
+        let is_longer = choice.is_inverted() && has_failed(&chosen) && has_failed(&[]);
+        let chosen = if is_longer { Vec::new() } else { chosen };
         let words = words.chain(runner.arguments(&chosen, true));
         let directory = match runner.renewed {
             Some(Thing::Directory) => "\"$(mktemp -d)\"".to_owned(),
             _ => shell::quote(PathBuf::from(runner.suite.directory())),
         };
         let home = if runner.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
+        let words = again.limit(runner.options.timeout).into_iter().map(OsString::from).chain(words);
         format!(
             "cd {directory} && {home}{}{}{}",
             variables.collect::<String>(),
