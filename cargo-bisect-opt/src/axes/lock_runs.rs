@@ -14,7 +14,7 @@ use bisect_core::{
 
 use super::{AfterBuild, Application, Axis, Files, Place, Preparation, removed_after_signals, summary_of_builds};
 use crate::{
-    cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection, TARGET_DIRECTORIES},
+    cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection, line_settings::TARGET_DIRECTORIES},
     output::terms::Terms,
     process::{own_file, shell},
     report::{content::Report, scan::Reports},

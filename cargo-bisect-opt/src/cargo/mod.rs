@@ -22,6 +22,7 @@ mod identity;
 pub(crate) mod known_options;
 mod launch;
 pub(crate) mod libtest;
+pub(crate) mod line_settings;
 mod lock_file;
 mod lock_selection;
 mod lock_updates;
@@ -75,7 +76,6 @@ pub(crate) use registry_versions::KnownVersion;
 pub(crate) use searched_features::{SearchedFeatures, features_of};
 use slot_dirs::SlotDirs;
 pub(crate) use term_settings::TermSettings;
-pub(crate) use user_line::{TARGET_DIRECTORIES, compiler_variables, without_target_dir};
 use workspace::Workspace;
 
 use bisect_core::protocol::names;

@@ -19,7 +19,7 @@ pub(crate) const CONFIDENCE: f64 = 0.99;
 /// The probability that all runs of a line that shows a culprit pass.
 const UNSEEN: f64 = 0.01;
 /// The maximum number of these runs.
-const MOST_SHOWING: f64 = 10_000.0;
+const MOST_SHOWING: i32 = 10_000;
 
 /// A failure rate with its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,9 +81,8 @@ impl CulpritEstimate {
         if !self.without.is_never() || rate <= 0.0 || mean > 0.99 {
             return NonZeroUsize::MIN;
         }
-        // Below the limit, it is a small whole number.
-        let runs = (UNSEEN.ln() / (-rate).ln_1p()).ceil().clamp(1.0, MOST_SHOWING) as usize;
-        NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
+        let runs = (1..MOST_SHOWING).find(|&runs| (1.0 - rate).powi(runs) <= UNSEEN).unwrap_or(MOST_SHOWING);
+        usize::try_from(runs).ok().and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN)
     }
 
     /// Returns the confidence and the failure rates in words.

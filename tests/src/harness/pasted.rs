@@ -9,6 +9,7 @@ use super::{Finished, driver::scrubbed, run};
 ///
 /// # Panics
 /// If a line under `fails:` succeeds, or one under `passes:` fails.
+#[must_use]
 #[track_caller]
 pub fn paste(search: &Command, finished: &Finished) -> usize {
     let mut pasted = 0;
@@ -23,11 +24,11 @@ pub fn paste(search: &Command, finished: &Finished) -> usize {
     pasted
 }
 
-/// Returns the command that runs a line in a POSIX shell, where another command is started and with its environment.
+/// Returns the command that runs a line in a POSIX shell, where a search was started and with its environment.
 #[must_use]
-pub fn shell(like: &Command, line: &str) -> Command {
-    let mut shell = scrubbed("sh".as_ref(), like.get_current_dir().unwrap_or(".".as_ref()));
-    for (name, value) in like.get_envs() {
+pub fn shell(search: &Command, line: &str) -> Command {
+    let mut shell = scrubbed("sh".as_ref(), search.get_current_dir().unwrap_or(".".as_ref()));
+    for (name, value) in search.get_envs() {
         match value {
             Some(value) => shell.env(name, value),
             None => shell.env_remove(name),

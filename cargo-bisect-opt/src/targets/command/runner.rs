@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     axes::{AfterBuild, Application, Axis, Files, Place, Placeholder, Preparation, Words},
-    cargo::TARGET_DIRECTORIES,
+    cargo::line_settings::TARGET_DIRECTORIES,
     lab::{
         calibration::{Calibration, Meaning, environment_note},
         target::{Reader, Runner},

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     axes::{Application, Files, Preparation},
-    cargo::{BuildOverrides, Executable, Subcommand, compiler_variables, libtest, nextest, without_target_dir},
+    cargo::{BuildOverrides, Executable, Subcommand, libtest, line_settings, nextest},
     lab::target::Reader,
     process::shell,
     run::spec::Choice,
@@ -133,7 +133,7 @@ impl CommandLine<'_> {
     fn cargo_line(&self, build: &BuildOverrides, preparation: Option<&str>, tests: &[String]) -> String {
         let project = &self.runner.project;
         let own = build.variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
-        let mut variables: Vec<_> = compiler_variables().chain(own).collect();
+        let mut variables: Vec<_> = line_settings::compiler_variables().chain(own).collect();
         if !build.flags.is_empty() {
             let flags: Vec<_> = [project.flags(), &build.flags].concat();
             variables.push(if flags.iter().any(|flag| flag.contains(char::is_whitespace)) {
@@ -163,23 +163,23 @@ impl CommandLine<'_> {
             _ => project.command_words(build, &options, &target_words),
         };
         let directory = if build.needs_own_artifacts {
-            Some(shell::quote(project.target_dir_of_lines()))
+            Some(shell::quote(line_settings::target_dir(project)))
         } else {
-            let is_in_copy = preparation.is_some() && project.has_chosen_target_dir();
+            let is_in_copy = preparation.is_some() && line_settings::has_chosen_target_dir(project);
             is_in_copy.then(|| Preparation::TARGET_DIRECTORY.to_owned())
         };
         if directory.is_some() {
-            words = without_target_dir(words);
+            words = line_settings::without_target_dir(words);
         }
         if project.subcommand.is_build() {
             words.splice(0..0, self.limit.iter().map(OsString::from));
         } else if !self.limit.is_empty() {
-            variables.push(project.limiting_runner(&self.limit));
+            variables.push(line_settings::limiting_runner(project, &self.limit));
         }
         let mut steps = vec![format!("cd {}", shell::quote(&project.directory))];
         steps.extend(preparation.map(str::to_owned));
         let variables = Some(assignments(variables.into_iter())).filter(|variables| !variables.is_empty());
-        let directory = directory.map(|directory| project.building_in(&directory));
+        let directory = directory.map(|directory| line_settings::building_in(project, &directory));
         let parts = directory.into_iter().chain(variables).chain([shell::line(words)]);
         steps.push(parts.collect::<Vec<_>>().join(" "));
         steps.join(" && ")
