@@ -129,6 +129,7 @@ fn compiled_in(decisions: Option<&str>) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 #[cfg_attr(bisect_off, ignore = "nothing is decided when all is compiled out")]
 fn build_time_changes_are_compiled_as_their_variable_says() {
     assert_eq!(compiled_in(None), CHANGES);

@@ -7,10 +7,12 @@ mod driver;
 mod finished;
 mod fixture;
 mod go;
+mod pasted;
 mod rustc_driver;
 
 pub use driver::{cargo, driver, fixtures_target_dir, root, scrubbed, temp_dir};
 pub use finished::{Finished, Running, expect, run, wait_until};
 pub use fixture::{Fixture, Scratch, line_of};
 pub use go::{add_internal_bisect, go, with_go};
+pub use pasted::{paste, shell};
 pub use rustc_driver::{RustcDriver, rustc_driver};

@@ -74,6 +74,10 @@ fn check(case: &Case, fixture: &Fixture, finished: &Finished, driver: Option<&Ru
     for found in &found {
         let line = found["reproduce"].as_str().unwrap_or_default();
         expect(fails(fixture, line, driver)?, || format!("does not reproduce it: {line}"))?;
+        // Pasted after the lines of other levels, it uses none of their artifacts.
+        if let Some(line) = found["passes"].as_str() {
+            expect(!fails(fixture, line, driver)?, || format!("does not pass: {line}"))?;
+        }
     }
     if case.is_default() {
         let line = with_good_culprits(case, crates[0]["reproduce"].as_str().unwrap_or_default())?;

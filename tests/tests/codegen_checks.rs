@@ -24,7 +24,7 @@ fn expect_check(test: &str, culprit: &str, line: &str, answer: &[&str]) {
         "the target also fails with opt-level=0 in every crate. Next, with the checks of the dev profile: \
          debug-assertions=true overflow-checks=true",
         "with debug-assertions=true opt-level=0 overflow-checks=true in every crate ",
-        "and fewer settings are not enough: crates are searched with --good",
+        "and with no smaller set of settings. The crates are now searched with --good ",
         "functions and passes are not searched: ",
         "to pass, which applies to whole crates",
     ]);

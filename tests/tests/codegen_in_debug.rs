@@ -65,7 +65,7 @@ fn a_check_of_unsafe_code_is_found() {
     finished.expect_message(&[
         "in the dev profile",
         "the target fails in the dev profile. Next, with the settings of the release profile: debug-assertions=false",
-        "crates are searched with --bad dev --good 'debug-assertions=false'",
+        "The crates are now searched with --bad dev --good 'debug-assertions=false'",
         "functions and passes are not searched: the target fails with debug-assertions, which applies to whole crates",
     ]);
     let how = ["panic at notice/src/lib.rs:4:14, signal 6", "misaligned pointer dereference: address must be"];

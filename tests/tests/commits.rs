@@ -9,7 +9,7 @@ use std::{
 };
 
 use bisect_tests::{
-    harness::{Finished, Running, Scratch, run, scrubbed, wait_until},
+    harness::{Finished, Running, Scratch, paste, run, scrubbed, wait_until},
     repository::{Repository, found_commits},
 };
 
@@ -72,6 +72,15 @@ impl Place {
         run(&mut self.command(options, words))
     }
 
+    /// Searches, and pastes the lines of the answer, which leave the user's checkout as it is.
+    fn search_and_paste(&self, options: &[&str], words: &[&str]) -> Finished {
+        let before = self.repository.state();
+        let finished = self.search(options, words);
+        assert_eq!(paste(&self.command(options, words), &finished), 2, "{finished}");
+        assert_eq!(self.repository.state(), before, "{finished}");
+        finished
+    }
+
     /// Searches with [`CHECK`].
     fn check(&self, options: &[&str], first_bad: usize) -> Finished {
         self.search(options, &["sh", "-c", CHECK, "sh", &first_bad.to_string()])
@@ -92,7 +101,7 @@ impl Place {
 fn the_first_bad_commit_is_found() {
     let place = Place::with_numbers(40, &[]);
     for number in [1, 17, 40] {
-        let finished = place.check(&[], number).expect_status(0);
+        let finished = place.search_and_paste(&[], &["sh", "-c", CHECK, "sh", &number.to_string()]).expect_status(0);
         assert_eq!(found_commits(&finished), [[place.hash(40, number)]]);
         let found = &finished.events_of("found")[0];
         assert_eq!(found["changes"][0]["text"][0], format!("change {number}"), "{finished}");
@@ -112,7 +121,7 @@ fn the_answer_for_people_goes_on() {
     for fact in [
         "this is the first bad commit".to_owned(),
         format!("{short} 2023-11-14 change 4"),
-        format!("git checkout {short} && sh -c "),
+        format!("git -C \"$top\" worktree add -q --detach \"$tree\" {short} && cd "),
         format!("git show {short}"),
         "# To find the hunks within this commit (the command must exit with 125".to_owned(),
     ] {

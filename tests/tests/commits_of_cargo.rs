@@ -122,9 +122,10 @@ fn each_failing_test_has_its_own_first_bad_commit() {
         let index = found.iter().position(|found| found == test).unwrap_or_else(|| panic!("{test}: {finished}"));
         assert_eq!(commits[index], package.hashes(&[number]), "{test}: {finished}");
     }
-    // The line that reproduces a failure needs a clean checkout, and fails there.
+    // The line that reproduces a failure leaves the checkout as it is.
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
-    assert!(line.contains("git checkout ") && line.contains(" && cargo test -- --exact "), "{line}");
+    assert!(line.contains("worktree add ") && line.contains(" cargo test -- --exact "), "{line}");
+    let before = package.repository.state();
     let mut shell = scrubbed("sh".as_ref(), &package.dir());
     let path = std::env::join_paths(
         [cargo().parent().unwrap().to_owned()]
@@ -133,6 +134,7 @@ fn each_failing_test_has_its_own_first_bad_commit() {
     );
     shell.env("CARGO_TARGET_DIR", package.scratch.dir().join("target")).env("PATH", path.unwrap());
     let _ = run(shell.args(["-c", &line])).expect_status(101);
+    assert_eq!(package.repository.state(), before);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `cargo bisect-opt count`: steps of a counter as changes, with commands that do not know our protocol.
 #![cfg(unix)]
 
-use bisect_tests::harness::{Finished, Scratch, run, scrubbed};
+use bisect_tests::harness::{Finished, Scratch, paste, run, scrubbed};
 
 fn search(scratch: &Scratch, options: &[&str], script: &str) -> Finished {
     let mut command = scratch.driver(["count", "--json"]);
@@ -134,4 +134,43 @@ fn the_failure_with_every_step_is_not_taken_for_an_earlier_one() {
     assert_eq!(first["changes"][0]["name"], "step 60", "{finished}");
     let answer = scratch.read("bisect.out/result.json");
     assert!(answer.contains("up to the step before this one the target fails in another way"), "{answer}");
+}
+
+#[test]
+fn the_line_that_passes_takes_the_most_steps_that_have_passed() {
+    let scratch = Scratch::new();
+    // It cannot be tested with 40 to 59 steps.
+    let script = "[ $1 -lt 40 ] || [ $1 -ge 60 ] || exit 125; [ $1 -lt 60 ]";
+    let mut command = scratch.driver(["count", "--json", "--max-count", "100"]);
+    command.args(["sh", "-c", script, "sh", "COUNT"]);
+    let finished = run(&mut command).expect_status(5);
+    assert_eq!(paste(&command, &finished), 2, "{finished}");
+    let passes = finished.events_of("found")[0]["passes"].as_str().unwrap().to_owned();
+    let steps: u8 = passes.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((25..40).contains(&steps), "{passes}");
+}
+
+#[test]
+fn a_flaky_step_has_a_line_with_the_runs_that_show_it() {
+    let scratch = Scratch::new();
+    // Every third run with 5 steps fails.
+    let script = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; [ $1 -lt 5 ] || [ $((n % 3)) != 0 ]";
+    let mut command = scratch.driver(["count", "--json", "--max-count", "8", "--confidence=0.99"]);
+    command.args(["sh", "-c", script, "sh", "COUNT"]);
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(only_step(&finished), "step 5");
+    assert_eq!(paste(&command, &finished), 2, "{finished}");
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    assert!(line.starts_with("(for run in $(seq "), "{line}");
+}
+
+#[test]
+fn a_step_that_hangs_has_a_line_with_a_time_limit() {
+    let scratch = Scratch::new();
+    let mut command = scratch.driver(["count", "--json", "--max-count", "8", "--timeout=500ms"]);
+    command.args(["sh", "-c", "[ $1 -lt 5 ] || sleep 600", "sh", "COUNT"]);
+    let finished = run(&mut command).expect_status(0);
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    assert!(line.starts_with("timeout 0.5s sh -c "), "{line}");
+    assert_eq!(paste(&command, &finished), 2, "{finished}");
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use bisect_tests::{
-    harness::{Finished, Running, Scratch, cargo, run, scrubbed, wait_until},
+    harness::{Finished, Running, Scratch, cargo, paste, run, scrubbed, wait_until},
     repository::Repository,
 };
 
@@ -185,6 +185,10 @@ fn the_update_that_breaks_a_test_is_found() {
     let shop = Shop::with_packages(12, 7);
     let finished = shop.search("test", &["--deps"]).expect_status(0);
     assert_eq!(found(&finished), [["p7 0.3.1 -> 0.3.2"]]);
+    let before = shop.everything();
+    assert_eq!(paste(&shop.command(&["test", "--deps"]), &finished), 2, "{finished}");
+    assert_eq!(shop.everything(), before);
+    assert_eq!(shop.leftovers(), 0);
     assert_eq!(finished.events_of("start")[0]["axis"], "deps");
     let builds = finished.events_of("end")[0]["trials"].as_u64().unwrap();
     assert!(builds <= u64::from(12_u32.ilog2()) + 6, "{finished}");
@@ -200,7 +204,7 @@ fn the_answer_says_who_requires_it_and_can_be_replayed() {
     for fact in [
         "this update makes the target fail",
         "p1 0.3.1 -> 0.3.2, required by shop 0.1.0",
-        "culprit-1.lock Cargo.lock &&",
+        "culprit-1.lock \"$tree/Cargo.lock\" &&",
     ] {
         assert!(finished.stdout.contains(fact), "{fact}: {finished}");
     }

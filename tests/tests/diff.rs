@@ -9,7 +9,7 @@ use std::{
 };
 
 use bisect_tests::{
-    harness::{Finished, Running, Scratch, run, scrubbed, wait_until},
+    harness::{Finished, Running, Scratch, paste, run, scrubbed, wait_until},
     repository::Repository,
 };
 
@@ -46,6 +46,16 @@ impl Place {
     pub(crate) fn search(&self, words: &[&str]) -> Finished {
         let before = self.repository.state();
         let finished = run(&mut self.command(words));
+        assert_eq!(self.repository.state(), before, "{finished}");
+        assert_eq!(self.leftovers(), 0, "{finished}");
+        finished
+    }
+
+    /// Searches, and pastes the lines of the answer, which leave the user's files as they are, too.
+    pub(crate) fn search_and_paste(&self, words: &[&str]) -> Finished {
+        let finished = self.search(words);
+        let before = self.repository.state();
+        assert!(paste(&self.command(words), &finished) > 0, "{finished}");
         assert_eq!(self.repository.state(), before, "{finished}");
         assert_eq!(self.leftovers(), 0, "{finished}");
         finished

@@ -82,6 +82,32 @@ fn a_new_package_comes_with_its_manifest_and_the_line_that_names_it() {
 }
 
 #[test]
+fn hunks_that_need_the_culprit_are_left_out_of_the_line_that_passes() {
+    let place = package(OLD);
+    let manifest = format!("{MANIFEST}\n[workspace]\n\n[features]\nwide = []\ndefault = []\n");
+    place.repository.write("Cargo.toml", &manifest);
+    library(
+        &place,
+        &format!(
+            "pub fn label() -> u8 {{\n    1\n}}\n\n{}",
+            OLD.replace("    5\n", "    if cfg!(feature = \"wide\") { 6 } else { 5 }\n")
+        ),
+    );
+    place.repository.commit("older");
+    place.repository.write("Cargo.toml", &manifest.replace("default = []", "default = [\"wide\"]"));
+    let code = fs::read_to_string(place.dir().join("src/lib.rs")).unwrap();
+    // It compiles only with the feature.
+    let needs = "#[cfg(not(feature = \"wide\"))]\ncompile_error!(\"it needs `wide`\");\n\n";
+    place.repository.write("src/lib.rs", &format!("{needs}{code}"));
+    let finished = place.search_and_paste(&["test", "--diff"]).expect_status(0);
+    let [culprit] = &names(&finished)[..] else { panic!("{finished}") };
+    assert!(culprit[0].contains("Cargo.toml"), "{finished}");
+    let others = place.scratch.dir().join("out/inputs/culprit-1-others.patch");
+    let left = fs::read_to_string(others).unwrap();
+    assert_eq!(left, "", "the run of everything else left out the hunk that needs the culprit");
+}
+
+#[test]
 #[ignore = "slow: CI runs it"]
 fn a_new_build_script_comes_with_the_code_that_needs_it() {
     let place = package(OLD);

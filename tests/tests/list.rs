@@ -263,6 +263,6 @@ fn two_failures_that_have_nothing_to_do_with_each_other_are_both_named() {
     let finished = fails_twice(&scratch, true).expect_status(1);
     assert_eq!(names(&finished), [[""; 0]; 0]);
     finished.expect_message(&[
-        "with every change by panic at b.rs:1:1, with none by panic at a.rs:1:1; with some of the changes, it passes",
+        "(with every change by panic at b.rs:1:1, with none by panic at a.rs:1:1). With some of the changes it passes",
     ]);
 }

@@ -89,6 +89,7 @@ fn stacks_that_differ_only_in_the_test_are_shown_together() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn as_one_failure_they_are_run_in_one_process() {
     let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
     let finished = search(&fixture, &scratch, &["--per-test=never", "--", "player_0"]).expect_status(0);

@@ -63,18 +63,29 @@ impl Searched {
 
 #[test]
 fn nothing_has_to_be_said_of_a_test_that_fails_now_and_then() {
-    for seed in [3, 5, 6] {
-        let searched = search(seed, "0 500", &[]).expect_status(0);
-        searched.expect_culprits(&[FIRST, SECOND, THIRD]);
-        searched.finished.expect_message(&["3 tests fail", &format!("{THIRD} contradicts itself"), "found 3 culprits"]);
-        assert!(!searched.finished.stderr.contains(&format!("{FIRST} contradicts")), "{}", searched.finished);
-        // The events contain the confidence, and the final state.
-        let (found, end) = (searched.noise("found", THIRD), searched.noise("end", THIRD));
-        assert!(found["confidence"].as_f64() > Some(0.99) && end["nothing"].as_f64() > Some(0.9), "{found}\n{end}");
-        assert!(found["with"]["mean"].as_f64() > Some(0.25) && end["others"].is_null(), "{found}\n{end}");
-        let believed = searched.finished.events_of("found").into_iter().filter(|found| found["noise"].is_null());
-        assert_eq!(believed.count(), 2, "{}", searched.finished);
+    three_culprits_are_found(3);
+}
+
+#[test]
+#[ignore = "slow: CI runs it"]
+fn nothing_has_to_be_said_of_it_with_other_seeds_either() {
+    for seed in [5, 6] {
+        three_culprits_are_found(seed);
     }
+}
+
+#[track_caller]
+fn three_culprits_are_found(seed: u32) {
+    let searched = search(seed, "0 500", &[]).expect_status(0);
+    searched.expect_culprits(&[FIRST, SECOND, THIRD]);
+    searched.finished.expect_message(&["3 tests fail", &format!("{THIRD} contradicts itself"), "found 3 culprits"]);
+    assert!(!searched.finished.stderr.contains(&format!("{FIRST} contradicts")), "{}", searched.finished);
+    // The events contain the confidence, and the final state.
+    let (found, end) = (searched.noise("found", THIRD), searched.noise("end", THIRD));
+    assert!(found["confidence"].as_f64() > Some(0.99) && end["nothing"].as_f64() > Some(0.9), "{found}\n{end}");
+    assert!(found["with"]["mean"].as_f64() > Some(0.25) && end["others"].is_null(), "{found}\n{end}");
+    let believed = searched.finished.events_of("found").into_iter().filter(|found| found["noise"].is_null());
+    assert_eq!(believed.count(), 2, "{}", searched.finished);
 }
 
 #[test]
@@ -106,6 +117,7 @@ fn a_test_that_is_only_noise_accuses_nobody_and_keeps_nobody_from_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_limit_is_one_for_all_tests() {
     let searched = search(3, "0 500", &["--max-runs=77"]).expect_status(5);
     searched.expect_culprits(&[FIRST, SECOND]);

@@ -24,7 +24,7 @@ fn a_harness_that_takes_one_name_is_searched() {
 fn names_that_several_tests_have_are_refused() {
     let (_, finished) = search("--victim button");
     finished.expect_status(2).expect_message(&["`tests::button`", "`tests::deep::button`", "give the whole name"]);
-    let (_, finished) = search("--victim tests::button --budget 10s");
+    let (_, finished) = search("--victim tests::button --budget 2s");
     finished.expect_status(1).expect_message(&["`tests::button` never failed"]);
 }
 

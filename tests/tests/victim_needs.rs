@@ -1,7 +1,7 @@
 //! `test --victim`: a test that needs another one and is disturbed by a third one fails alone and with all others.
 #![cfg(unix)]
 
-use bisect_tests::harness::{Finished, Fixture, Scratch, run};
+use bisect_tests::harness::{Finished, Fixture, Scratch, paste, run};
 
 use super::victim::{command, facts_of, found};
 
@@ -120,4 +120,12 @@ fn a_victim_that_passes_once_at_random_is_not_searched() {
     let finished = run(command.env("DICE", scratch.dir().join("dice"))).expect_status(4);
     finished
         .expect_message(&["`tests::t100` passed once after 35 tests, and failed in the next run after the same ones"]);
+}
+
+#[test]
+fn one_of_several_tests_that_it_needs_is_enough_in_the_line_that_passes() {
+    let cast = Fixture::new("cast");
+    let mut command = command(&cast, "victim=8 need=3+5", "--victim t008");
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(paste(&command, &finished), 2, "{finished}");
 }

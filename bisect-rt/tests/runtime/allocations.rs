@@ -4,6 +4,7 @@
 use crate::fixture::{Flavour, Program, all_different, ids};
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn stacks_are_decided_on_without_allocating() {
     for flavour in [Flavour::Plain, Flavour::FramePointers] {
         let path = flavour.program("probe", "counting");

@@ -21,7 +21,6 @@ use super::{
 use crate::{
     cargo::BuildOverrides,
     output::terms::Terms,
-    process::shell,
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
@@ -110,13 +109,8 @@ impl Axis for Commits {
     }
 
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
-        let subdirectory = &self.history.subdirectory;
         let Commit { hash, short, .. } = self.commit(choice);
-        let directory = format!("cd {}", shell::quote(Path::new(".").join(subdirectory)));
-        let commands = [Some(self.worktrees.shell_commands(hash)), self.worktrees.copy_command(), Some(directory)];
-        let replay = commands.into_iter().flatten().collect::<Vec<_>>().join(" && ");
-        let person = format!("git checkout {short}");
-        let preparation = Preparation { person, replay, needs_own_shell: false };
+        let preparation = Preparation::in_worktree(&self.worktrees, [hash, short], &[], &self.history.subdirectory);
         Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
     }
 

@@ -301,7 +301,8 @@ impl Compilation {
         let BuildOverrides { mut variables, settings, .. } = build;
         let has_plan =
             |name: &String| name.starts_with(names::CODEGEN_PACKAGE) || name.starts_with(names::RUSTC_PACKAGE);
-        if variables.keys().any(has_plan) {
+        let has_plan = variables.keys().any(has_plan);
+        if has_plan {
             // With the default configuration, the wrapper keeps no files.
             variables.insert(names::OPT_WRAPPER.to_owned(), "{}".into());
         } else {
@@ -309,7 +310,13 @@ impl Compilation {
         }
         let settings = self.shortly(bad).unwrap_or(settings);
         Application {
-            build: Some(BuildOverrides { variables, settings, ..BuildOverrides::default() }),
+            // Where the wrapper has not compiled a package, cargo does not know that its plan matters.
+            build: Some(BuildOverrides {
+                variables,
+                settings,
+                needs_own_artifacts: has_plan,
+                ..BuildOverrides::default()
+            }),
             ..Application::default()
         }
     }

@@ -108,9 +108,16 @@ impl Axis for Crates {
             format!("with {bad}")
         };
         let good = if good == &Settings::default() { "plainly".to_owned() } else { format!("with {good}") };
-        let (these, make) = if changes == 1 { ("this crate", "makes") } else { ("these crates", "together make") };
-        let (one, other) = if mode == Mode::Enable { (bad, good) } else { (good, bad) };
-        Some(format!("{these} compiled {one}, not {other}, {make} the target fail"))
+        Some(match (mode, changes) {
+            (Mode::Enable, 1) => format!("this crate compiled {bad}, not {good}, makes the target fail"),
+            (Mode::Enable, _) => format!("these crates compiled {bad}, not {good}, together make the target fail"),
+            (Mode::Disable, 1) => {
+                format!("the target fails with this crate compiled {good}, and passes with it compiled {bad}")
+            }
+            (Mode::Disable, _) => format!(
+                "the target fails with all of these crates compiled {good}, and passes with any of them compiled {bad}"
+            ),
+        })
     }
 
     fn order(&self) -> Order {

@@ -172,18 +172,6 @@ impl Diff {
         self.words.len() > 1 && self.changes.known().len() < self.words.len()
     }
 
-    /// Returns the parts that a choice enables, as far as they are known without a build.
-    fn selected_before(&self, choice: &Choice) -> PartSet {
-        let mut parts = self.enabled(choice);
-        if let Some((forced, excluded)) = choice.exceptions(self.changes.known().len()) {
-            let beside = |is_enabled, changes| self.known_beside(is_enabled, &self.parts_of_changes(changes));
-            parts.extend(beside(true, forced));
-            let without = beside(false, excluded);
-            parts.retain(|part| !without.contains(part));
-        }
-        parts
-    }
-
     /// Returns the files of a selection.
     fn files(&self, parts: &PartSet) -> Composition<'_> {
         self.patch.compose(|part| parts.contains(&part))
@@ -271,35 +259,22 @@ impl Axis for Diff {
     }
 
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
-        let parts = self.selected_before(choice);
+        let parts = self.known_selected(choice);
         fs_err::create_dir_all(files.directory)?;
         let [path, list] = ["patch", "paths"].map(|end| files.directory.join(format!("{}.{end}", files.stem)));
         let originals = self.original_files();
         let text = hunk_text::between(&originals, &self.files(&parts))?;
         own_file::write(&path, &text)?;
-        let subdirectory = &self.trees.subdirectory;
-        let in_it = (!subdirectory.as_os_str().is_empty())
-            .then(|| format!("cd {}", shell::quote(Path::new(".").join(subdirectory))));
         let worktrees = self.overlays.worktrees();
         // A setting of the user may change or refuse what git applies.
         let option = if worktrees.checks_whitespace() { "--whitespace=nowarn " } else { "" };
         // Git refuses an empty patch.
         let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", shell::quote(&path)));
         let checkout = worktrees.checkout_command(originals.values().flatten().map(|file| &*file.path), &list)?;
-        let in_worktree = |commit: &str| {
-            let steps = [
-                Some(worktrees.shell_commands(commit)),
-                checkout.clone(),
-                apply.clone(),
-                worktrees.copy_command(),
-                in_it.clone(),
-            ];
-            steps.into_iter().flatten().collect::<Vec<_>>().join(" && ")
-        };
-        // Not every shell removes the worktree if a signal ends it.
         let (old, short) = (&self.trees.old, &self.trees.old[..self.trees.old.len().min(12)]);
-        let person = format!("trap 'exit 130' HUP INT TERM && {}", in_worktree(short));
-        let preparation = Some(Preparation { person, replay: in_worktree(old), needs_own_shell: true });
+        let steps = [checkout, apply];
+        let preparation = Preparation::in_worktree(worktrees, [old, short], &steps, &self.trees.subdirectory);
+        let preparation = Some(preparation);
         Ok(Application { preparation, ..self.apply(choice, files)? })
     }
 

@@ -12,7 +12,7 @@ pub(super) fn of_versions(noun: &str, changes: usize, mode: Mode) -> String {
         (Mode::Enable, _) => format!("these {noun}s together make the target fail"),
         (Mode::Disable, 1) => format!("the target is repaired by this {noun}: without it the target fails"),
         (Mode::Disable, _) => {
-            format!("the target is repaired by any of these {noun}s: without all of them the target fails")
+            format!("the target is repaired by any of these {noun}s: it fails if none of them is applied")
         }
     }
 }
@@ -22,20 +22,20 @@ pub(super) fn of_parts(noun: &str, changes: usize, mode: Mode) -> String {
     match (mode, changes) {
         (Mode::Enable, _) => of_versions(noun, changes, mode),
         (Mode::Disable, 1) => format!("this {noun} is needed: without it the target fails"),
-        (Mode::Disable, _) => format!("one of these {noun}s is needed: without all of them the target fails"),
+        (Mode::Disable, _) => format!("one of these {noun}s is needed: the target fails without any of them"),
     }
 }
 
 /// Returns the headline of pieces of code that can be compiled in two ways, such as expressions. `enabled` and `disabled`
 /// say in which one, after the noun.
 pub(super) fn of_code(noun: &str, [enabled, disabled]: [&str; 2], changes: usize, mode: Mode) -> String {
-    let repaired = enabled.trim_start_matches([',', ' ']);
+    let [there, here] = [enabled, disabled].map(|how| how.trim_start_matches([',', ' ']));
     match (mode, changes) {
         (Mode::Enable, 1) => format!("this {noun}{enabled}, makes the target fail"),
         (Mode::Enable, _) => format!("these {noun}s{enabled}, together make the target fail"),
-        (Mode::Disable, 1) => format!("this {noun}{disabled}, makes the target fail; {repaired}, it repairs it"),
+        (Mode::Disable, 1) => format!("the target fails with this {noun} {here}, and passes with it {there}"),
         (Mode::Disable, _) => {
-            format!("these {noun}s{disabled}, together make the target fail; any of them {repaired} repairs it")
+            format!("the target fails with all of these {noun}s {here}, and passes with any of them {there}")
         }
     }
 }
@@ -70,14 +70,14 @@ mod tests {
                 versions,
                 Mode::Disable,
                 "the target is repaired by this update: without it the target fails",
-                "the target is repaired by any of these updates: without all of them the target fails",
+                "the target is repaired by any of these updates: it fails if none of them is applied",
             ),
             (parts, Mode::Enable, "this feature makes the target fail", "these features together make the target fail"),
             (
                 parts,
                 Mode::Disable,
                 "this feature is needed: without it the target fails",
-                "one of these features is needed: without all of them the target fails",
+                "one of these features is needed: the target fails without any of them",
             ),
             (
                 code,
@@ -88,8 +88,8 @@ mod tests {
             (
                 code,
                 Mode::Disable,
-                "this expression, as in 2021, makes the target fail; as in 2024, it repairs it",
-                "these expressions, as in 2021, together make the target fail; any of them as in 2024 repairs it",
+                "the target fails with this expression as in 2021, and passes with it as in 2024",
+                "the target fails with all of these expressions as in 2021, and passes with any of them as in 2024",
             ),
             (first, Mode::Enable, "this is the first bad commit", "this is the first bad commit"),
             (

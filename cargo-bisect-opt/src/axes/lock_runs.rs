@@ -4,7 +4,7 @@ use std::{
     fmt::Debug,
     io,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
 use bisect_core::{
@@ -12,9 +12,9 @@ use bisect_core::{
     search::{Mode, Order},
 };
 
-use super::{AfterBuild, Application, Axis, Files, Place, Preparation, summary_of_builds};
+use super::{AfterBuild, Application, Axis, Files, Place, Preparation, removed_after_signals, summary_of_builds};
 use crate::{
-    cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection},
+    cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection, line_settings::TARGET_DIRECTORIES},
     output::terms::Terms,
     process::{own_file, shell},
     report::{content::Report, scan::Reports},
@@ -23,10 +23,6 @@ use crate::{
 
 /// The variable that keeps cargo from the network.
 const OFFLINE: &str = "CARGO_NET_OFFLINE";
-/// The name of the file with the user's lock file.
-const SAVED: &str = "present.lock";
-/// The variables that choose directories for what cargo builds.
-const TARGET_DIRECTORIES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
 
 /// Changes that are versions in a lock file. All changes with this trait are applied in the same way: see [`LockAxis`].
 pub(super) trait VersionChanges: Debug + Send + Sync {
@@ -141,8 +137,7 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
     }
 
     fn next_step(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Option<String> {
-        let mut steps: Vec<_> = self.0.runs().restoration().into_iter().collect();
-        steps.extend(self.0.next_steps(ids, mode, line));
+        let steps = self.0.next_steps(ids, mode, line);
         (!steps.is_empty()).then(|| steps.join("\n"))
     }
 
@@ -163,14 +158,12 @@ pub(super) struct LockRuns {
     directory: PathBuf,
     /// True if cargo builds in the copy; false if a command is started there.
     pub(super) builds: bool,
-    /// The file with the user's lock file, for users who have replaced theirs by that of a culprit.
-    saved: Arc<OnceLock<PathBuf>>,
 }
 
 impl LockRuns {
     /// Creates runs with these updates.
     pub(super) fn new(updates: DependencyUpdates, directory: PathBuf, builds: bool) -> Self {
-        Self { updates: Arc::new(updates), directory, builds, saved: Arc::default() }
+        Self { updates: Arc::new(updates), directory, builds }
     }
 
     /// Returns the application of any lock file to a run.
@@ -200,9 +193,6 @@ impl LockRuns {
         fs_err::create_dir_all(files.directory)?;
         let path = files.directory.join(format!("{}.lock", files.stem));
         own_file::write(&path, self.updates.lock_file(selection))?;
-        let saved = files.directory.join(SAVED);
-        own_file::write(&saved, self.updates.present_lock_file())?;
-        self.saved.get_or_init(|| saved);
         let mirror = self.updates.mirror();
         let (root, below) = (shell::quote(mirror.original()), shell::quote(Path::new(".").join(mirror.below())));
         let lock_file = shell::quote(std::path::absolute(&path)?);
@@ -210,20 +200,15 @@ impl LockRuns {
         let here = shell::quote(Path::new(".").join(here));
         let links = mirror.link_commands();
         // If the lock file is a link, `cp` would write to the user's file through it.
-        let replay = format!(
+        let commands = format!(
             "around=$(mktemp -d) && trap 'rm -rf \"$around\"' EXIT && tree=$around/{below} && \
              mkdir -p \"$tree\" \"$around\"/{here}{links} && \
              tar -C {root} --exclude=.git --exclude=./target -cf - . | tar -xf - -C \"$tree\" && \
              rm -f \"$tree/Cargo.lock\" && cp {lock_file} \"$tree/Cargo.lock\" && cd \"$around\"/{here}"
         );
-        let person = format!("cp {} {}", shell::quote(&path), shell::quote(self.lock_file_from_here()));
-        Ok(Application { preparation: Some(Preparation { person, replay, needs_own_shell: false }), ..self.build() })
-    }
-
-    /// Returns the command that restores the user's lock file; `None` before a culprit was worded.
-    fn restoration(&self) -> Option<String> {
-        let (from, to) = (self.saved.get()?, self.lock_file_from_here());
-        Some(format!("cp {} {}  # restores your lock file", shell::quote(from), shell::quote(to)))
+        let person = removed_after_signals(&commands);
+        let preparation = Preparation { person, replay: commands, is_worktree: false };
+        Ok(Application { preparation: Some(preparation), ..self.build() })
     }
 
     /// Gives the copy of a slot a lock file.
@@ -238,13 +223,5 @@ impl LockRuns {
             error => RunError::Unusable(error.to_string()),
         })?;
         Ok(Some(placed.map_or_else(Place::Missing, Place::At)))
-    }
-
-    /// Returns the path of the lock file: relative to the user's working directory if that is in the workspace, and
-    /// absolute otherwise.
-    fn lock_file_from_here(&self) -> PathBuf {
-        let root = self.updates.root();
-        let up = |below: &Path| below.components().map(|_| "..").collect::<PathBuf>();
-        self.directory.strip_prefix(root).map_or_else(|_| root.to_owned(), up).join("Cargo.lock")
     }
 }

@@ -62,13 +62,14 @@ use crate::{
         events::{Patches, StopGap},
         terms::Terms,
     },
+    process::shell,
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
         numbering::Numbering,
         spec::{Choice, RunSpec, Surroundings},
     },
-    vcs::query::LOCAL_VARIABLES,
+    vcs::{query::LOCAL_VARIABLES, worktrees::Worktrees},
 };
 
 /// A kind of change.
@@ -298,20 +299,37 @@ pub(crate) struct Application {
     pub(crate) preparation: Option<Preparation>,
 }
 
-/// Shell commands that prepare a directory to reproduce a run.
+/// Shell commands that prepare a directory of its own to reproduce a run, go there, and remove it at the end. They set
+/// `tree` to its top directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Preparation {
-    /// The commands for a person, in the user's directory.
+    /// The commands for a person.
     pub(crate) person: String,
-    /// The commands for a replay, which may not change the user's directory.
+    /// The commands for a replay.
     pub(crate) replay: String,
-    /// True if the commands for a person are for a shell that ends after the run.
-    pub(crate) needs_own_shell: bool,
+    /// True if the directory has only files that git tracks.
+    pub(crate) is_worktree: bool,
 }
 
 impl Preparation {
-    /// Returns the commands for this reader. A replay is made in a copy, and with the variables that git sets for hooks, it
-    /// would work on the user's repository.
+    /// Returns the commands for a worktree of a commit, given by its hash and a short one. `steps` complete the worktree.
+    pub(crate) fn in_worktree(
+        worktrees: &Worktrees,
+        [hash, short]: [&str; 2],
+        steps: &[Option<String>],
+        subdirectory: &Path,
+    ) -> Self {
+        let go = (!subdirectory.as_os_str().is_empty())
+            .then(|| format!("cd {}", shell::quote(Path::new(".").join(subdirectory))));
+        let commands = |commit| {
+            let all = [Some(worktrees.shell_commands(commit))].into_iter().chain(steps.iter().cloned());
+            all.chain([worktrees.copy_command(), go.clone()]).flatten().collect::<Vec<_>>().join(" && ")
+        };
+        Self { person: removed_after_signals(&commands(short)), replay: commands(hash), is_worktree: true }
+    }
+
+    /// Returns the commands for this reader. With the variables that git sets for hooks, a replay would work on the user's
+    /// repository.
     pub(crate) fn of(&self, reader: Reader) -> Cow<'_, str> {
         match reader {
             Reader::Person => Cow::Borrowed(&self.person),
@@ -319,10 +337,18 @@ impl Preparation {
         }
     }
 
-    /// Returns a line that begins with these commands, in a shell of its own if a person needs one.
-    pub(crate) fn enclose(&self, line: String, reader: Reader) -> String {
-        if self.needs_own_shell && reader == Reader::Person { format!("({line})") } else { line }
+    /// The directory for what cargo builds, as a word for a shell, where the user's own has the user's artifacts.
+    pub(crate) const TARGET_DIRECTORY: &str = "\"$tree\"/target";
+
+    /// Returns a line that begins with these commands, in a shell of its own, which removes the directory at its end.
+    pub(crate) fn enclose(line: String, reader: Reader) -> String {
+        if reader == Reader::Person { format!("({line})") } else { line }
     }
+}
+
+/// Returns commands that remove a directory at the end of the shell, also if a signal ends it: not every shell does so.
+fn removed_after_signals(commands: &str) -> String {
+    format!("trap 'exit 130' HUP INT TERM && {commands}")
 }
 
 /// The directory of a run.

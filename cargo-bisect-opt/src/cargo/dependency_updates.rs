@@ -91,8 +91,6 @@ pub(crate) struct DependencyUpdates {
     project: Project,
     /// The user's working directory.
     directory: PathBuf,
-    /// The user's lock file.
-    present: String,
     /// The lock files of both ends, as cargo completed them.
     ends: [String; 2],
     /// The directories with the sources of the new versions from registries.
@@ -151,7 +149,7 @@ impl DependencyUpdates {
         }
         let groups = UpdateGroups::new(&pair.needs());
         let (directory, known) = (directory.to_owned(), Mutex::default());
-        Ok(Self { pair, groups, copies, project, directory, present, ends, sources, known })
+        Ok(Self { pair, groups, copies, project, directory, ends, sources, known })
     }
 
     /// Returns the number of changes.
@@ -206,11 +204,6 @@ impl DependencyUpdates {
         let (old, new) = &update.versions;
         let source = self.sources.get(&(update.name.clone(), new.clone()))?;
         Some(versions_between(&update.name, old, new, source))
-    }
-
-    /// Returns the user's lock file.
-    pub(crate) fn present_lock_file(&self) -> &str {
-        &self.present
     }
 
     /// Returns the lock file with these versions, as cargo completed it if a run had it.

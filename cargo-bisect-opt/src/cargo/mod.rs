@@ -22,6 +22,7 @@ mod identity;
 pub(crate) mod known_options;
 mod launch;
 pub(crate) mod libtest;
+pub(crate) mod line_settings;
 mod lock_file;
 mod lock_selection;
 mod lock_updates;

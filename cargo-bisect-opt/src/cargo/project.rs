@@ -54,6 +54,8 @@ pub(crate) struct BuildOverrides {
     pub(crate) if_missing: IfMissing,
     /// Leaves out the driver's own flags and debug information.
     pub(crate) is_plain: bool,
+    /// True if the build depends on more than cargo knows, so that it must not share artifacts with other builds.
+    pub(crate) needs_own_artifacts: bool,
 }
 
 impl Project {

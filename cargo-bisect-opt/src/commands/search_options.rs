@@ -76,7 +76,7 @@ pub(crate) struct SearchArgs {
     /// that has not failed yet, it is one minute by default.
     #[arg(long, value_name = "D", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
-    /// End an execution that takes longer, as failed (`90s`, `2m 30s`)
+    /// End an execution that takes longer, and count it as failed (`90s`, `2m 30s`)
     ///
     /// All its child processes end, too. For `build` and `check`, crates that were compiled by then are kept, and the
     /// next run continues from there.
@@ -90,10 +90,11 @@ pub(crate) struct SearchArgs {
     /// Others are unresolved.
     #[arg(long, value_name = "REGEX")]
     pub(crate) fail_when: Option<Regex>,
-    /// Count only the failure that is seen with every change
+    /// Count only the failure that is searched for
     ///
-    /// If the run with every change passes, it is the failure with none. Others, by another panic, signal or exit status,
-    /// in another test, by a timeout, or because something does not compile, are unresolved. [default: yes]
+    /// It is the one that is seen with every change; or, if that run passes or --repaired is given, with none. Others, by
+    /// another panic, signal or exit status, in another test, by a timeout, or because something does not compile, are
+    /// unresolved. [default: yes]
     #[arg(
         long,
         value_name = "YES|NO",

@@ -133,7 +133,14 @@ fn search(
 /// Returns the command line that stops the target at a moment, in the debugger.
 fn stop_line(target: &impl Target, at: u64) -> String {
     let (selection, directory) = (&moment::stop_at(at), &temp_dir());
-    target.reproduce(&Reproduction { selection, tests: &[], directory, stem: "watch", reader: Reader::Person })
+    target.reproduce(&Reproduction {
+        selection,
+        tests: &[],
+        directory,
+        stem: "watch",
+        reader: Reader::Person,
+        hangs: false,
+    })
 }
 
 /// Runs a command line in the place of this process.

@@ -345,8 +345,7 @@ impl BothFail {
     /// other.
     pub(crate) fn conclusion(&self) -> String {
         format!(
-            "nothing to find: {}; with some of the changes, it passes: search between a state that passes and one that \
-             fails",
+            "nothing to find: {}. With some of the changes it passes: search between a state that passes and one that fails",
             self.words()
         )
     }
@@ -355,7 +354,8 @@ impl BothFail {
         let (with, without) =
             if self.is_enabled { (&self.searched, &self.usual) } else { (&self.usual, &self.searched) };
         format!(
-            "it fails at both ends of the search, in different ways: with every change by {with}, with none by {without}"
+            "the target fails at both ends of the search, in different ways (with every change by {with}, with none by \
+             {without})"
         )
     }
 }

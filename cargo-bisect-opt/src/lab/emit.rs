@@ -1,6 +1,6 @@
 //! Events of a search in progress.
 
-use std::{collections::BTreeSet, io, path::PathBuf};
+use std::{collections::BTreeSet, io, num::NonZeroUsize, path::PathBuf};
 
 use bisect_core::{
     ChangeId,
@@ -189,6 +189,7 @@ pub(super) fn smallest<T: Target>(
         directory,
         stem: "smallest",
         reader: Reader::Person,
+        hangs: runs.iter().any(RunResult::hung),
     };
     let reproduce = session.lab.repetition.line(session.target.reproduce(&again));
     let mode = Mode::of(&trial.selection);
@@ -348,23 +349,29 @@ fn culprit_found<T: Target>(
         Mode::Enable => session.target.stop_gap(&ids, &changes),
         Mode::Disable => None,
     };
-    let line = |selection: &Selection, stem: &str, reader| {
+    let (repetition, hangs) = (session.lab.repetition, runs.iter().any(RunResult::hung));
+    let line = |selection: &Selection, stem: &str, reader, hangs| {
         let directory = &session.lab.run_dir.inputs();
-        let again = Reproduction { selection, tests: &tests, directory, stem, reader };
-        session.lab.repetition.line(session.target.reproduce(&again))
+        session.target.reproduce(&Reproduction { selection, tests: &tests, directory, stem, reader, hangs })
     };
+    let times = noise.as_ref().map_or(NonZeroUsize::MIN, CulpritEstimate::executions_that_show_it);
     let (selection, stem) = (culprit.selection(), format!("culprit-{number}"));
     let mut others = culprit.selection_of_others();
     if ids.len() > needed {
         others.excluded = ids.iter().map(|&id| session.target.numbering().rank(culprit.mode, id)).collect();
     }
     let replay = Replay {
-        culprit: line(&selection, &stem, Reader::Replay),
-        others: line(&others, &format!("{stem}-others"), Reader::Replay),
+        culprit: repetition.line(line(&selection, &stem, Reader::Replay, false)),
+        others: repetition.line(line(&others, &format!("{stem}-others"), Reader::Replay, false)),
     };
-    let reproduce = line(&selection, &stem, Reader::Person);
-    let passes = line(&session.passing.beside(numbers, &others), &format!("{stem}-others"), Reader::Person);
+    let person = Reader::Person;
+    let reproduce = repetition.line_that_shows(times, line(&selection, &stem, person, hangs));
     let replaces = both_fail(session).map(|both| both.usual);
+    let passing = session.passing.nearest(session.steps(&selection), numbers, &others);
+    let passes = line(&passing, &format!("{stem}-others"), person, hangs);
+    // An axis that cannot express the state says so in a comment.
+    let passes = Some(passes).filter(|line| !line.starts_with('#') && replaces.is_none());
+    let passes = passes.map(|line| repetition.line_that_shows(times, line));
     let inside = session.lab.next_steps.inside_of_commits(&changes);
     let next = session
         .target
@@ -385,8 +392,7 @@ fn culprit_found<T: Target>(
         next,
         is_of_tests: session.tests.is_some(),
         reproduce,
-        // An axis that cannot express the state says so in a comment.
-        passes: Some(passes).filter(|line| !line.starts_with('#') && replaces.is_none()),
+        passes,
         replaces,
         last_change,
         replay,

@@ -167,7 +167,14 @@ impl MomentFacts {
         let last_change = target.last_change(&bad_change);
         let place = bad_change.location.as_ref().map(ToString::to_string);
         let line = |selection, reader| {
-            target.reproduce(&Reproduction { selection, tests: &[], directory: inputs, stem: "culprit-1", reader })
+            target.reproduce(&Reproduction {
+                selection,
+                tests: &[],
+                directory: inputs,
+                stem: "culprit-1",
+                reader,
+                hangs: false,
+            })
         };
         let (at_bad, before) = (moment::describe(bad), moment::at(good.unwrap_or(bad)));
         let replay = Replay { culprit: line(&at_bad, Reader::Replay), others: line(&before, Reader::Replay) };

@@ -2,49 +2,80 @@
 
 use std::collections::BTreeMap;
 
-use bisect_core::search::{Outcome, Question, Rank, Selection, Trial};
+use bisect_core::search::{Outcome, Prefix, Question, Rank, Selection, Trial};
 
 use crate::run::{result::RunResult, spec::EndState};
 
-/// The outcomes of runs of everything but some changes.
+/// The outcomes of runs in states that can pass with a culprit left out.
 #[derive(Debug, Default)]
 pub(super) struct PassingStates {
-    /// True for each test that has passed in all runs without these changes, which are in ascending order.
-    passed_without: BTreeMap<Vec<Rank>, BTreeMap<usize, bool>>,
+    /// The runs without these changes, which are in ascending order.
+    without: BTreeMap<Vec<Rank>, Outcomes>,
+    /// The runs that enabled (false) or disabled (true) this number of steps of a counter, in the order of the search.
+    steps: BTreeMap<(bool, usize), Outcomes>,
 }
 
+/// True for each test that has passed in all runs.
+type Outcomes = BTreeMap<usize, bool>;
+
 impl PassingStates {
-    /// Learns the results of a trial, one for each of its tests.
-    pub(super) fn learn(&mut self, trial: &Trial, runs: &[RunResult]) {
-        if trial.question != Question::AllButFound {
-            return;
+    /// Learns the results of a trial, one for each of its tests. `steps` is the number of steps that its prefix contains, of
+    /// a counter.
+    pub(super) fn learn(&mut self, trial: &Trial, steps: Option<usize>, runs: &[RunResult]) {
+        if let Some(steps) = steps {
+            learn(self.steps.entry((trial.selection.inverted, steps)).or_default(), &trial.tests, runs);
         }
-        let mut left_out = trial.selection.excluded.clone();
-        left_out.sort_unstable();
-        let tests = self.passed_without.entry(left_out).or_default();
-        for (&test, run) in trial.tests.iter().zip(runs) {
-            *tests.entry(test).or_insert(true) &= run.outcome == Outcome::Pass;
+        if trial.question == Question::AllButFound {
+            let mut left_out = trial.selection.excluded.clone();
+            left_out.sort_unstable();
+            learn(self.without.entry(left_out).or_default(), &trial.tests, runs);
         }
+    }
+
+    /// Returns the nearest selection without a culprit in which these tests have passed. `steps` is the number of steps that
+    /// fail with it, of a counter. `others` selects all changes but those of the culprit.
+    pub(super) fn nearest(&self, steps: Option<usize>, tests: &[usize], others: &Selection) -> Selection {
+        let before = steps.and_then(|steps| self.before(steps, tests, others));
+        before.unwrap_or_else(|| self.beside(tests, others))
     }
 
     /// Returns the selection in which these tests have passed: all changes but those that `others` leaves out, if
     /// necessary without those of other culprits either; or else that of the end state that passes.
-    pub(super) fn beside(&self, tests: &[usize], others: &Selection) -> Selection {
+    fn beside(&self, tests: &[usize], others: &Selection) -> Selection {
         let is_without = |left_out: &Vec<Rank>| others.excluded.iter().all(|change| left_out.contains(change));
-        let passed = |known: &BTreeMap<usize, bool>| tests.iter().all(|test| known.get(test) == Some(&true));
-        let states = self.passed_without.iter().filter(|(left_out, known)| is_without(left_out) && passed(known));
+        let states = self.without.iter().filter(|(left_out, known)| is_without(left_out) && passed(known, tests));
         match states.map(|(left_out, _)| left_out).min_by_key(|left_out| left_out.len()) {
             Some(left_out) => Selection { excluded: left_out.clone(), ..others.clone() },
             None => Selection { inverted: EndState::passing(others) == EndState::AllOff, ..Selection::all() },
         }
     }
+
+    /// Returns the selection of the longest prefix, shorter than `failing`, with which these tests have passed; `None` if
+    /// they have not passed with a shorter one.
+    fn before(&self, failing: usize, tests: &[usize], others: &Selection) -> Option<Selection> {
+        let inverted = others.inverted;
+        let shorter = self.steps.range((inverted, 1)..(inverted, failing)).rev();
+        let (&(_, steps), _) = shorter.into_iter().find(|(_, known)| passed(known, tests))?;
+        Some(Selection { prefix: Prefix::Below(Rank::at(steps)), inverted, ..Selection::all() })
+    }
+}
+
+fn learn(known: &mut Outcomes, tests: &[usize], runs: &[RunResult]) {
+    for (&test, run) in tests.iter().zip(runs) {
+        let all = [run.outcome].into_iter().chain(run.extra_outcomes.iter().copied());
+        *known.entry(test).or_insert(true) &= all.into_iter().all(|outcome| outcome == Outcome::Pass);
+    }
+}
+
+fn passed(known: &Outcomes, tests: &[usize]) -> bool {
+    tests.iter().all(|test| known.get(test) == Some(&true))
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use bisect_core::search::TrialId;
+    use bisect_core::search::{Reason, TrialId};
 
     use super::*;
     use crate::report::scan::Reports;
@@ -73,7 +104,7 @@ mod tests {
         let mut learn = |changes: &[u64], outcomes: &[(usize, Outcome)]| {
             let tests = outcomes.iter().map(|(test, _)| *test).collect();
             let trial = Trial { id: TrialId(0), question: Question::AllButFound, selection: without(changes), tests };
-            states.learn(&trial, &outcomes.iter().map(|(_, outcome)| run(*outcome)).collect::<Vec<_>>());
+            states.learn(&trial, None, &outcomes.iter().map(|(_, outcome)| run(*outcome)).collect::<Vec<_>>());
         };
         learn(&[3], &[(0, Outcome::Fail), (1, Outcome::Pass)]);
         learn(&[7, 3], &[(0, Outcome::Pass)]);
@@ -87,5 +118,30 @@ mod tests {
         assert_eq!(beside(&[0], &[9]), none, "it has passed only once");
         let disabled = Selection { inverted: true, ..without(&[5]) };
         assert_eq!(states.beside(&[0], &disabled), Selection::all());
+    }
+
+    #[test]
+    fn a_counter_passes_with_the_longest_prefix_that_has_passed() {
+        for inverted in [false, true] {
+            let mut states = PassingStates::default();
+            let below = |steps| Selection { prefix: Prefix::Below(Rank(steps)), inverted, ..Selection::all() };
+            let end = Selection { inverted: !inverted, ..Selection::all() };
+            let learn = |states: &mut PassingStates, steps: u64, outcome| {
+                let trial =
+                    Trial { id: TrialId(0), question: Question::Prefix, selection: below(steps), tests: vec![0] };
+                states.learn(&trial, usize::try_from(steps).ok(), &[run(outcome)]);
+            };
+            learn(&mut states, 0, Outcome::Pass);
+            learn(&mut states, 100, Outcome::Fail);
+            learn(&mut states, 50, Outcome::Unresolved(Reason::Skip));
+            let others = Selection { inverted, ..Selection::all() };
+            assert_eq!(states.nearest(Some(60), &[0], &others), end, "none of the steps: it is the end state");
+            for (steps, outcome) in [(25, Outcome::Pass), (37, Outcome::Pass), (39, Outcome::Pass), (39, Outcome::Fail)]
+            {
+                learn(&mut states, steps, outcome);
+            }
+            assert_eq!(states.nearest(Some(60), &[0], &others), below(37), "with 39, it has passed only once");
+            assert_eq!(states.nearest(Some(37), &[0], &others), below(25));
+        }
     }
 }

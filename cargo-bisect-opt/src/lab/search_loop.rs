@@ -31,12 +31,12 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
                 let beliefs = |test| noisy_notes::estimate_of(self, test);
-                let (is_build, terms) = (self.target.is_build(), self.target.terms());
+                let (kind, terms) = (self.target.kind(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
                 let both = emit::both_fail(self);
                 let usual_failure = both.as_ref().map(|both| both.usual.as_str());
                 let (numbering, passed) = (self.target.numbering(), self.passed_with_all);
-                let about = TargetFacts { numbering, log: &log, line: &line, passed, is_build, terms, usual_failure };
+                let about = TargetFacts { numbering, log: &log, line: &line, passed, kind, terms, usual_failure };
                 match emit::unrelated_failures(self) {
                     Some(both) => Conclusion { status: Exit::Nothing, kind: None, words: both.conclusion() },
                     None => conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about),
@@ -242,7 +242,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 self.texts.learn(&run.reports);
             }
         }
-        self.passing.learn(trial, &runs);
+        self.passing.learn(trial, self.steps(&trial.selection), &runs);
         if trial.question == Question::FoundAlone {
             self.confirming_runs.insert(trial.id, runs);
         }

@@ -9,7 +9,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Options, Order, Question, Search, Trial, TrialId},
+    search::{Options, Order, Question, Search, Selection, Trial, TrialId},
 };
 
 use super::{
@@ -26,6 +26,7 @@ use super::{
     workers::{self, Workers},
 };
 use crate::{
+    output::target_kind::TargetKind,
     process::processors::Processors,
     run::{
         repetition::Repetition,
@@ -200,7 +201,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     pub(super) fn repetition_of(&self, trial: &Trial) -> Repetition {
         let is_check = trial.question == Question::AllOn && self.search.trial_state(trial.id).repeats().is_some();
         let passes_both_ways = self.tests.is_none() && self.knows_ends() && self.failed_at_end.is_empty();
-        if self.lab.repetition != Repetition::Once || !is_check || !passes_both_ways || self.target.is_build() {
+        if self.lab.repetition != Repetition::Once
+            || !is_check
+            || !passes_both_ways
+            || self.target.kind() == TargetKind::Build
+        {
             return self.repetition();
         }
         // There are at least two checks, and as many as runs at once.
@@ -208,6 +213,13 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let in_time = EXTRA_TIME.as_nanos() / self.duration_with_all.as_nanos().max(1) / u128::from(checks);
         let times = usize::try_from(in_time).unwrap_or(usize::MAX).min(EXTRA_EXECUTIONS.div_ceil(checks as usize));
         Repetition::new(NonZeroUsize::new(times), None)
+    }
+
+    /// Returns the number of steps in the prefix of a selection, of a counter.
+    pub(super) fn steps(&self, selection: &Selection) -> Option<usize> {
+        let known = self.search.progress().changes();
+        let is_counter = self.target.order() == Order::Counter && known > 0;
+        is_counter.then(|| selection.counter_limit(known))
     }
 
     /// Returns true if a trial is of the whole target in an end state.

@@ -1,6 +1,6 @@
 //! The interface of a searched target: a runner that threads share, and a judge that the loop owns.
 
-use std::{io, path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc, time::Duration};
 
 use bisect_core::{
     ChangeId,
@@ -14,6 +14,7 @@ use crate::{
     output::{
         events::{Patches, StopGap},
         snippets::Own,
+        target_kind::TargetKind,
         terms::Terms,
     },
     report::{content::Report, scan::Reports},
@@ -195,9 +196,9 @@ pub(crate) trait Target: Judge {
         None
     }
 
-    /// Returns true if the target is a build: nothing is executed.
-    fn is_build(&self) -> bool {
-        false
+    /// Returns the kind of the target.
+    fn kind(&self) -> TargetKind {
+        TargetKind::Command
     }
 
     /// Returns true if runs have different source code.
@@ -258,6 +259,16 @@ pub(crate) struct Reproduction<'a> {
     pub(crate) stem: &'a str,
     /// The reader of the command line.
     pub(crate) reader: Reader,
+    /// True if the target has hung with these changes.
+    pub(crate) hangs: bool,
+}
+
+impl Reproduction<'_> {
+    /// Returns words before a command that limit its time, if it may hang and runs had a time limit.
+    pub(crate) fn limit(&self, timeout: Option<Duration>) -> Vec<String> {
+        let limit = timeout.filter(|_| self.hangs && self.reader == Reader::Person);
+        limit.map_or_else(Vec::new, |limit| vec!["timeout".to_owned(), format!("{}s", limit.as_secs_f64())])
+    }
 }
 
 /// The reader of a command line.

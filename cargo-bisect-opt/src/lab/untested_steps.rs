@@ -103,7 +103,7 @@ pub(super) fn headline(noun: &str, steps: usize, mode: Mode) -> String {
         Mode::Enable => format!("the first bad {noun} is"),
         Mode::Disable => format!("the {noun} that repairs the target is"),
     };
-    format!("{which} one of these {steps}: no {noun} of this range before the last one could be tested")
+    format!("{which} one of these {steps}: those before the last one could not be tested")
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::{
     conclusion_kind::ConclusionKind,
     exit_status::Exit,
     noise::{self, NoiseEstimate},
+    target_kind::TargetKind,
     terms::Terms,
 };
 use crate::run::{limit::Limit, numbering::Numbering};
@@ -28,8 +29,8 @@ pub(crate) struct TargetFacts<'a> {
     pub(crate) line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
     /// The number of executions with every change, all of which passed; 0 if others did not.
     pub(crate) passed: usize,
-    /// See [`Target::is_build`](crate::lab::target::Target::is_build).
-    pub(crate) is_build: bool,
+    /// The kind of the target.
+    pub(crate) kind: TargetKind,
     /// See [`Target::terms`](crate::lab::target::Target::terms).
     pub(crate) terms: Terms,
     /// The failure at the end where a search expects that the target passes, if it always fails there.
@@ -288,21 +289,26 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
     let if_none_reported = about.terms.if_none_reported.filter(|_| search.progress().changes() == 0);
     let hint = match (outcome, if_none_reported) {
         (_, Some(hint)) => hint,
-        (Outcome::Fail, _) if about.is_build => {
-            "the cause is something else; see the messages of the compiler in the logs"
-        }
-        (_, _) if about.is_build => {
-            "is this the build that fails for you, with the same features, profile and toolchain?"
-        }
-        (Outcome::Fail, _) => "the cause is something else, or another test; narrow the target down to one that passes",
-        _ => {
-            "is this what fails for you, with the same command, features and profile? (documentation tests are not run)"
-        }
+        (Outcome::Fail, None) => match about.kind {
+            TargetKind::Build => "the cause is something else; see the messages of the compiler in the logs",
+            TargetKind::Program => {
+                "the cause is something else, or another test; narrow the target down to one that passes"
+            }
+            TargetKind::Command => "the cause is something else; see its output in the logs",
+        },
+        (_, None) => match about.kind {
+            TargetKind::Build => "is this the build that fails for you, with the same features, profile and toolchain?",
+            TargetKind::Program => {
+                "is this what fails for you, with the same command, features and profile? (documentation tests are not \
+                 run)"
+            }
+            TargetKind::Command => "is this the command that fails for you, with the same environment?",
+        },
     };
     let in_runs = match (about.passed, outcome) {
         _ if search.progress().is_noisy() => format!(", in {}", plural(search.progress().runs(), "run")),
-        (passed @ 2.., Outcome::Pass) if !about.is_build => {
-            format!(", in {} with every change ({})", plural(passed, "run"), noise::excluded(passed))
+        (passed @ 2.., Outcome::Pass) if about.kind != TargetKind::Build => {
+            format!(", in {} with every change ({})", plural(passed, "execution"), noise::excluded(passed))
         }
         _ => String::new(),
     };
@@ -329,15 +335,15 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
         Unusable::Reversed(Mode::Enable) => {
             let change = about.terms.change;
             format!(
-                "the target fails with every {change} and passes with no {change}, so nothing repairs it: to find the \
+                "the target fails with every {change} and passes without any {change}, so nothing repairs it: to find the \
                  {change} that makes it fail, leave out --repaired"
             )
         }
         Unusable::Reversed(Mode::Disable) => {
             let change = about.terms.change;
             format!(
-                "the target passes with every {change} and fails with no {change}, but only a {change} that makes it fail \
-                 can be searched for: let it fail where it passes, and pass where it fails"
+                "the target passes with every {change} and fails without any {change}, but only a {change} that makes it \
+                 fail can be searched for: let it fail where it passes, and pass where it fails"
             )
         }
         Unusable::Unasked { trial, ignores_pattern: true, .. } => {

@@ -39,6 +39,7 @@ pub(crate) mod snippets;
 mod source_place;
 mod stack;
 mod style;
+pub(crate) mod target_kind;
 pub(crate) mod terminal;
 pub(crate) mod terms;
 pub(crate) mod toggle_list;

@@ -1,6 +1,6 @@
 //! Estimates for a noisy search: in words, and in the JSON.
 
-use std::time::Duration;
+use std::{num::NonZeroUsize, time::Duration};
 
 use bisect_core::{
     ChangeId,
@@ -26,6 +26,11 @@ pub(crate) fn excluded(executions: usize) -> String {
 
 /// The confidence that is asked for by default.
 pub(crate) const CONFIDENCE: f64 = 0.99;
+
+/// The probability that all runs of a line that shows a culprit pass.
+const UNSEEN: f64 = 0.01;
+/// The maximum number of these runs.
+const MOST_SHOWING: i32 = 10_000;
 
 /// A failure rate of an execution with its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,6 +112,18 @@ impl CulpritEstimate {
     pub(crate) fn per_execution(self, repetition: Repetition) -> Self {
         let [without, with] = [self.without, self.with].map(|rate| rate.per_execution(repetition));
         Self { without, with, ..self }
+    }
+
+    /// Returns the number of executions with the culprit of which at least one fails, except in 1% of the cases. If the
+    /// target also fails without it, more would show less: then it is one.
+    pub(crate) fn executions_that_show_it(&self) -> NonZeroUsize {
+        let FailureRate { mean, low, .. } = self.with;
+        let rate = if low > 0.0 { low } else { mean };
+        if !self.without.is_never() || rate <= 0.0 || mean > 0.99 {
+            return NonZeroUsize::MIN;
+        }
+        let runs = (1..MOST_SHOWING).find(|&runs| (1.0 - rate).powi(runs) <= UNSEEN).unwrap_or(MOST_SHOWING);
+        usize::try_from(runs).ok().and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN)
     }
 
     /// Returns the confidence and the failure rates in words.

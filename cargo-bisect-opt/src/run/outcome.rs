@@ -8,6 +8,9 @@ use crate::process::{self, Ending, Finished};
 /// The number of bytes of a run's output that are searched for the failure that counts.
 pub(crate) const SEARCHED: usize = 16 << 20;
 
+/// The description of an execution that did not end in time.
+pub(crate) const TIMEOUT: &str = "timeout";
+
 /// Returns the outcome of an execution that was not interrupted, with its description, which is empty if it passed.
 ///
 /// The outcome is unresolved if the process exits with `skip_code`, or fails without output that matches `fail_when`.
@@ -20,7 +23,7 @@ pub(crate) fn classify(finished: &Finished, skip_code: i32, fail_when: Option<&R
         // A stopped process says nothing about the changes.
         Ending::Stopped(signal) => return (Outcome::Unresolved(Reason::Skip), process::describe_stop(signal)),
         Ending::Exited(status) => (Reason::Skip, process::describe(status)),
-        Ending::TimedOut | Ending::Interrupted => (Reason::Timeout, "timeout".to_owned()),
+        Ending::TimedOut | Ending::Interrupted => (Reason::Timeout, TIMEOUT.to_owned()),
     };
     match fail_when {
         Some(regex) if !regex.is_match(&finished.output) => {

@@ -82,10 +82,21 @@ impl Repetition {
 
     /// Returns a shell command line that repeats `line` as a run does.
     pub(crate) fn line(self, line: String) -> String {
+        // Two parentheses would begin an expression of bash.
+        let own_shell = if line.starts_with('(') { line.clone() } else { format!("({line})") };
         match self {
             Self::Once | Self::Each(_) => line,
-            Self::UntilFailure(times) => format!("(for run in $(seq {times}); do ({line}) || exit; done)"),
-            Self::UntilPass(times) => format!("(for run in $(seq {times}); do ({line}) && exit; done)"),
+            Self::UntilFailure(times) => format!("(for run in $(seq {times}); do {own_shell} || exit; done)"),
+            Self::UntilPass(times) => format!("(for run in $(seq {times}); do {own_shell} && exit; done)"),
+        }
+    }
+
+    /// Returns a shell command line that repeats `line` until it fails, as a run does and at least this number of times.
+    pub(crate) fn line_that_shows(self, executions: NonZeroUsize, line: String) -> String {
+        match self {
+            Self::Once | Self::Each(_) => Self::new(Some(executions), None).line(line),
+            Self::UntilFailure(times) => Self::UntilFailure(times.max(executions)).line(line),
+            Self::UntilPass(_) => self.line(line),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use bisect_core::search::Outcome;
 use serde::{Deserialize, Serialize};
 
-use super::cause::Cause;
+use super::{cause::Cause, outcome::TIMEOUT};
 use crate::report::scan::Reports;
 
 /// The result of one run, of everything or of one test.
@@ -29,6 +29,13 @@ pub(crate) struct RunResult {
     pub(crate) extra_outcomes: Vec<Outcome>,
     /// The time to build this selection, once for all executions.
     pub(crate) build_time: Duration,
+}
+
+impl RunResult {
+    /// Returns true if the run failed because the target hung.
+    pub(crate) fn hung(&self) -> bool {
+        self.outcome == Outcome::Fail && self.reason.ends_with(TIMEOUT)
+    }
 }
 
 /// A failure and its cause.

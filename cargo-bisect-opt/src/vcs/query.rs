@@ -120,6 +120,12 @@ pub(super) fn is_sparse(top: &Path) -> Result<bool, SpawnError> {
     Ok(call(top, &["config", "--bool", "core.sparseCheckout"])?.text() == "true")
 }
 
+/// Returns true if git tracks a file, whose path is relative to this directory.
+pub(crate) fn is_tracked(directory: &Path, file: &Path) -> bool {
+    let arguments = ["ls-files", "--error-unmatch", "--"].map(OsStr::new);
+    call(directory, &[&arguments[..], &[file.as_os_str()]].concat()).is_ok_and(|reply| reply.failure.is_none())
+}
+
 fn command<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(QUIET).args(arguments);

@@ -108,7 +108,7 @@ impl Home {
         self.shortened(&finished.stdout)
     }
 
-    /// Returns a text with the paths that a reader would have.
+    /// Returns a text with the paths that a reader would have, who has chosen no target directory.
     pub(crate) fn shortened(&self, text: &str) -> String {
         let target = self.variables["CARGO_TARGET_DIR"].display().to_string();
         let own = self.current.strip_prefix(&self.dir).expect("the current directory is in the home");
@@ -118,6 +118,8 @@ impl Home {
             .replace(&executable, "~/.cargo/bin/cargo-bisect-opt")
             .replace(&self.dir.display().to_string(), "~")
             .replace(&root().display().to_string(), "~/bisect-opt")
+            .replace("export CARGO_TARGET_DIR=\"$tree\"/target CARGO_BUILD_BUILD_DIR=\"$tree\"/target && ", "")
+            .replace("CARGO_TARGET_DIR=\"$tree\"/target ", "")
     }
 
     fn shell(&self, script: &str) -> Command {

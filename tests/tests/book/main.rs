@@ -26,6 +26,7 @@ macro_rules! pages {
 
 pages! {
     index: "index.md",
+    #[ignore = "slow: CI runs it"]
     tutorial: "tutorial.md",
     which_test: "which-test.md",
     #[ignore = "slow: CI runs it"]

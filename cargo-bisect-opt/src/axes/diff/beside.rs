@@ -49,6 +49,17 @@ impl Diff {
         Ok(selected)
     }
 
+    /// Returns the parts that a run with this choice enabled, without a build: those that it asked for, if there was no
+    /// such run.
+    pub(super) fn known_selected(&self, choice: &Choice) -> PartSet {
+        let mut selected = self.enabled(choice);
+        let Some((forced, excluded)) = choice.exceptions(self.changes.known().len()) else { return selected };
+        selected.extend(self.known_beside(true, &self.parts_of_changes(forced)));
+        let without = self.known_beside(false, &self.parts_of_changes(excluded));
+        selected.retain(|part| !without.contains(part));
+        selected
+    }
+
     /// Returns the additional parts that must be enabled (or disabled) together with these, so that the old tree with them
     /// (or the new tree without them) compiles; an empty set if none are found. With all parts of `limit` it compiles.
     fn beside(

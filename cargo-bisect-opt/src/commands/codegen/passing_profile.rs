@@ -153,7 +153,7 @@ impl<'a> PassingProfile<'a> {
         }
         let bad = if self.is_whole() { format!("--bad {profile} ") } else { String::new() };
         lab.emit(&Event::Note(&format!(
-            "{passes} with {all}, and fewer settings are not enough: crates are searched with {bad}--good '{all}'"
+            "{passes} with {all}, and with no smaller set of settings. The crates are now searched with {bad}--good '{all}'"
         )))?;
         Ok(GoodSide::Found(Arc::new(self.with(&all))))
     }
@@ -293,8 +293,8 @@ pub(super) fn note_about_the_rest(failing: &BTreeSet<String>) -> String {
     let names = units::listed(failing.iter().cloned());
     let [assertions, overflow] = CHECKS;
     format!(
-        "also with the good options in every crate, this fails: {names}. If it passes in the dev profile, search it alone, by \
-         name: {assertions} and {overflow} are then tried, too"
+        "with the good options in every crate, this still fails: {names}. If it passes in the dev profile, search it alone, \
+         by name: then {assertions} and {overflow} are tried, too"
     )
 }
 

@@ -158,8 +158,8 @@ impl Chances {
     fn bounds(&self, alone: Tally) -> String {
         let of = |tally: Tally, how: String| {
             (tally.executions > 0).then(|| {
-                let runs = plural(tally.executions, "run");
-                format!("in 0 of {runs} {how} ({})", noise::excluded(tally.executions))
+                let executions = plural(tally.executions, "execution");
+                format!("in 0 of {executions} {how} ({})", noise::excluded(tally.executions))
             })
         };
         let how = |chance: &Chance| how(chance.way, chance.threads);
@@ -172,21 +172,21 @@ impl Chosen {
     /// Returns the note about the rate in this way.
     pub(super) fn note(&self, victim: &str) -> String {
         let Tally { failed, executions } = self.tally;
-        let runs = plural(executions, "run");
+        let executions = plural(executions, "execution");
         let how = how(self.way, self.threads);
         let times = match self.executions {
             1 => String::new(),
-            times => format!(": from here on, a run repeats it up to {times} times, until it fails"),
+            times => format!(". From here on, a run executes it up to {times} times, until it fails"),
         };
-        format!("`{victim}` fails now and then: in {failed} of {runs} {how}{times}")
+        format!("`{victim}` fails now and then, in {failed} of {executions} {how}{times}")
     }
 
     /// Returns the conclusion for a victim that has not failed in the runs of its search.
     pub(super) fn no_more(&self, victim: &str, after: Tally) -> String {
         let (Tally { failed, executions }, how) = (self.tally, how(self.way, self.threads));
-        let (before, after) = (plural(executions, "run"), plural(after.executions, "later run"));
+        let (before, after) = (plural(executions, "execution"), plural(after.executions, "later one"));
         format!(
-            "`{victim}` failed in {failed} of {before} {how}, and in none of {after}: what has made it fail does so no more"
+            "`{victim}` failed in {failed} of {before} {how}, and in none of {after}: the cause of its failures is gone"
         )
     }
 
@@ -203,14 +203,14 @@ impl Chosen {
 fn how(way: Way, threads: usize) -> String {
     match way {
         Way::Serial => "after the tests listed before it".to_owned(),
-        Way::Parallel(Threads::More) => format!("beside all others, {threads} at once, which is more than usual"),
+        Way::Parallel(Threads::More) => format!("beside all others, {threads} at once (more than usual)"),
         _ => format!("beside all others, {threads} at once"),
     }
 }
 
 /// Returns the conclusion for a victim of which no other test seems to change the rate.
 pub(super) fn nothing_matters(victim: &str, all: Tally, none: Tally, is_likely: bool) -> String {
-    let of = |tally: Tally| format!("in {} of {}", tally.failed, plural(tally.executions, "run"));
+    let of = |tally: Tally| format!("in {} of {}", tally.failed, plural(tally.executions, "execution"));
     let rates = format!("it failed {} with all other tests, {} with none", of(all), of(none));
     if is_likely {
         format!("`{victim}` is flaky, and no other test makes a difference: {rates}. Debug it alone")
@@ -252,11 +252,11 @@ mod tests {
     fn rates_are_worded() {
         let tally = |failed, executions| Tally { failed, executions };
         let chosen = chances([(0, 9), (0, 9), (4, 200)]).chosen().unwrap();
-        let note = "`v` fails now and then: in 4 of 200 runs beside all others, 16 at once, which is more than usual: from here on, a run \
-                    repeats it up to 50 times, until it fails";
+        let note = "`v` fails now and then, in 4 of 200 executions beside all others, 16 at once (more than usual). From here on, a run \
+                    executes it up to 50 times, until it fails";
         assert_eq!(chosen.note("v"), note);
         let words = chosen.no_more("v", tally(0, 7));
-        assert!(words.ends_with("and in none of 7 later runs: what has made it fail does so no more"), "{words}");
+        assert!(words.ends_with("and in none of 7 later ones: the cause of its failures is gone"), "{words}");
         let words = |is_likely| nothing_matters("v", tally(3, 100), tally(4, 90), is_likely);
         let rates = "it failed in 3 of 100 runs with all other tests, in 4 of 90 runs with none";
         assert_eq!(words(true), format!("`v` is flaky, and no other test makes a difference: {rates}. Debug it alone"));

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     axes::{crates, gated, passes},
     lab::target::{Judge, Judgement, Reproduction, Runner, Target},
-    output::terms::Terms,
+    output::{target_kind::TargetKind, terms::Terms},
     process::{ReadAlong as _, interrupt::Interrupt},
     report::{content::Report, scan::Reports},
     run::{
@@ -350,6 +350,10 @@ impl Judge for FakeTarget {
 }
 
 impl Target for FakeTarget {
+    fn kind(&self) -> TargetKind {
+        TargetKind::Program
+    }
+
     fn describe(&self) -> String {
         "a simulated target".to_owned()
     }

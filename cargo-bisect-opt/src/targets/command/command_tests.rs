@@ -37,7 +37,7 @@ fn options(words: &[&str]) -> CommandOptions {
 
 /// Returns a reproduction for a person.
 fn again<'a>(selection: &'a Selection, directory: &'a Path) -> Reproduction<'a> {
-    Reproduction { selection, tests: &[], directory, stem: "", reader: Reader::Person }
+    Reproduction { selection, tests: &[], directory, stem: "", reader: Reader::Person, hangs: false }
 }
 
 fn target(words: &[&str]) -> Result<CommandTarget, UsageError> {

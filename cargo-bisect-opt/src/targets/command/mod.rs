@@ -310,7 +310,9 @@ impl Target for CommandTarget {
         let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));
         let files = Files { directory, stem, report_file: None };
         match self.runner.axis.reproduction(&choice, &files) {
-            Ok(application) => self.runner.line_with(&application, random, reader),
+            Ok(application) => {
+                self.runner.line_with(application, random, (reader, again.limit(self.runner.options.timeout)))
+            }
             Err(error) => refusal(&error),
         }
     }

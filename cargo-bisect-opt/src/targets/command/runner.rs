@@ -1,6 +1,7 @@
 //! The runner of a command, which any thread can use.
 
 use std::{
+    env,
     ffi::OsString,
     io,
     path::{Path, PathBuf},
@@ -20,7 +21,8 @@ use super::{
     input_paths::{InputPaths, UnsafePath},
 };
 use crate::{
-    axes::{AfterBuild, Application, Axis, Files, Place, Placeholder, Words},
+    axes::{AfterBuild, Application, Axis, Files, Place, Placeholder, Preparation, Words},
+    cargo::line_settings::TARGET_DIRECTORIES,
     lab::{
         calibration::{Calibration, Meaning, environment_note},
         target::{Reader, Runner},
@@ -194,10 +196,20 @@ impl CommandRunner {
     /// Returns the program for a run in another directory. A relative path that does not exist there is taken from the
     /// user's directory.
     fn program_at(&self, place: &Path) -> PathBuf {
+        self.program_from_here(|program| !place.join(program).exists())
+    }
+
+    /// Returns the program for a line that starts it in a worktree, which lacks what git does not track.
+    fn program_in_worktrees(&self) -> PathBuf {
+        self.program_from_here(|program| !query::is_tracked(&self.options.root, program))
+    }
+
+    /// Returns the program: that in the user's directory if a relative path leads there and is missing elsewhere.
+    fn program_from_here(&self, is_missing: impl FnOnce(&Path) -> bool) -> PathBuf {
         let program = Path::new(&self.program);
         let here = self.options.root.join(program);
         let is_path = program.components().count() > 1 || self.program.starts_with('.');
-        if is_path && !place.join(program).exists() && here.exists() { here } else { program.to_owned() }
+        if is_path && here.exists() && is_missing(program) { here } else { program.to_owned() }
     }
 
     /// Executes the command. Returns its observations, its duration, and a note for the user.
@@ -288,25 +300,42 @@ impl CommandRunner {
 
     /// Returns the command as a line for a shell, with its placeholders.
     pub(super) fn line(&self) -> String {
-        self.write_line(Reader::Person, &[], str::to_owned, |arguments| arguments.iter().map(OsString::from).collect())
+        let program = Path::new(&self.program);
+        self.write_line((Reader::Person, program), &[], str::to_owned, |arguments| {
+            arguments.iter().map(OsString::from).collect()
+        })
     }
 
     /// Returns the command as a line for a shell, filled in for the first slot.
-    pub(super) fn line_with(&self, application: &Application, random: u64, reader: Reader) -> String {
+    /// `limit` are the words that limit its time.
+    pub(super) fn line_with(
+        &self,
+        mut application: Application,
+        random: u64,
+        (reader, limit): (Reader, Vec<String>),
+    ) -> String {
+        application.before.extend(limit);
+        let application = &application;
         let filling = self.filling(application, random);
-        let before = application.preparation.iter().map(|before| format!("{} && ", before.of(reader)));
+        let has_chosen = TARGET_DIRECTORIES.iter().any(|name| env::var_os(name).is_some());
+        let target = TARGET_DIRECTORIES.map(|name| format!("{name}={} ", Preparation::TARGET_DIRECTORY)).concat();
+        let target = if has_chosen { format!("export {target}&& ") } else { String::new() };
+        let before = application.preparation.iter().map(|before| format!("{} && {target}", before.of(reader)));
         let more = application.variables.iter().map(|(name, value)| format!("{name}={} ", quote(value)));
         let value = |value: &str| filling.text_with(value, |part| fill_text(part, 0));
-        let line = self.write_line(reader, &application.before, value, |arguments| filling.arguments(arguments));
+        let is_in_worktree = application.preparation.as_ref().is_some_and(|preparation| preparation.is_worktree);
+        let program = if is_in_worktree { self.program_in_worktrees() } else { self.program.clone().into() };
+        let line =
+            self.write_line((reader, &program), &application.before, value, |arguments| filling.arguments(arguments));
         let directory = (reader == Reader::Replay).then(|| format!("cd {} && ", quote(&self.options.root)));
         let line = directory.into_iter().chain(before).chain(more).chain([line]).collect();
-        application.preparation.iter().fold(line, |line, before| before.enclose(line, reader))
+        if application.preparation.is_some() { Preparation::enclose(line, reader) } else { line }
     }
 
     /// Writes a line for a shell. The words `before` come between the variables and the program.
     fn write_line(
         &self,
-        reader: Reader,
+        (reader, program): (Reader, &Path),
         before: &[String],
         value: impl Fn(&str) -> String,
         arguments: impl FnOnce(&[String]) -> Vec<OsString>,
@@ -314,7 +343,7 @@ impl CommandRunner {
         let mut words: Vec<_> =
             self.variables.iter().map(|(name, text)| format!("{name}={}", quote(value(text)))).collect();
         words.extend(before.iter().map(quote));
-        words.push(format!("{}{}", reader.before_program(), quote(&self.program)));
+        words.push(format!("{}{}", reader.before_program(), quote(program)));
         words.extend(arguments(&self.arguments).iter().map(quote));
         words.join(" ")
     }

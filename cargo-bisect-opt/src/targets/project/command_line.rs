@@ -12,8 +12,8 @@ use super::{
     test_selection::{Failure, Subset},
 };
 use crate::{
-    axes::{Application, Files},
-    cargo::{BuildOverrides, Executable, Subcommand, libtest, nextest},
+    axes::{Application, Files, Preparation},
+    cargo::{BuildOverrides, Executable, Subcommand, libtest, line_settings, nextest},
     lab::target::Reader,
     process::shell,
     run::spec::Choice,
@@ -29,6 +29,8 @@ pub(super) struct CommandLine<'a> {
     pub(super) knowledge: &'a Knowledge,
     pub(super) needed_variables: &'a mut NeededVariables,
     pub(super) reader: Reader,
+    /// The words that limit the time of a process that may hang; empty if there is no limit.
+    pub(super) limit: Vec<String>,
 }
 
 impl CommandLine<'_> {
@@ -44,7 +46,7 @@ impl CommandLine<'_> {
                 let line = |before| self.cargo_line(&build, before, tests);
                 match &application.preparation {
                     None => line(None),
-                    Some(before) => before.enclose(line(Some(&*before.of(reader))), reader),
+                    Some(before) => Preparation::enclose(line(Some(&*before.of(reader))), reader),
                 }
             }
         }
@@ -84,7 +86,7 @@ impl CommandLine<'_> {
         });
         let needed = needed.iter().map(|(name, value)| format!("{name}={}", value.display()));
         let variables = needed.chain(application.variables.iter().map(|(name, value)| format!("{name}={value}")));
-        let before = application.before.iter().map(OsString::from);
+        let before = application.before.iter().chain(&self.limit).map(OsString::from);
         let mut words: Vec<_> = before.chain(launch.words().iter().cloned()).collect();
         words.extend(arguments);
         let directory = shell::quote(&launch.directory);
@@ -130,8 +132,8 @@ impl CommandLine<'_> {
     /// Returns a command line with which cargo builds and runs the target, with these overrides, after a preparation.
     fn cargo_line(&self, build: &BuildOverrides, preparation: Option<&str>, tests: &[String]) -> String {
         let project = &self.runner.project;
-        let mut variables: Vec<_> =
-            build.variables.iter().map(|(name, value)| format!("{name}={}", value.display())).collect();
+        let own = build.variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
+        let mut variables: Vec<_> = line_settings::compiler_variables().chain(own).collect();
         if !build.flags.is_empty() {
             let flags: Vec<_> = [project.flags(), &build.flags].concat();
             variables.push(if flags.iter().any(|flag| flag.contains(char::is_whitespace)) {
@@ -153,16 +155,33 @@ impl CommandLine<'_> {
                 options = project.options_for_only(executable);
             }
         }
-        let line = shell::line(match project.subcommand {
+        let mut words = match project.subcommand {
             Subcommand::Nextest => {
                 let tests: Vec<_> = repeated.into_iter().flat_map(|(_, tests)| tests).collect();
                 nextest::command_words(project, build, &tests)
             }
             _ => project.command_words(build, &options, &target_words),
-        });
+        };
+        let directory = if build.needs_own_artifacts {
+            Some(shell::quote(line_settings::target_dir(project)))
+        } else {
+            let is_in_copy = preparation.is_some() && line_settings::has_chosen_target_dir(project);
+            is_in_copy.then(|| Preparation::TARGET_DIRECTORY.to_owned())
+        };
+        if directory.is_some() {
+            words = line_settings::without_target_dir(words);
+        }
+        if project.subcommand.is_build() {
+            words.splice(0..0, self.limit.iter().map(OsString::from));
+        } else if !self.limit.is_empty() {
+            variables.push(line_settings::limiting_runner(project, &self.limit));
+        }
         let mut steps = vec![format!("cd {}", shell::quote(&project.directory))];
         steps.extend(preparation.map(str::to_owned));
-        steps.push(if variables.is_empty() { line } else { format!("{} {line}", assignments(variables.into_iter())) });
+        let variables = Some(assignments(variables.into_iter())).filter(|variables| !variables.is_empty());
+        let directory = directory.map(|directory| line_settings::building_in(project, &directory));
+        let parts = directory.into_iter().chain(variables).chain([shell::line(words)]);
+        steps.push(parts.collect::<Vec<_>>().join(" "));
         steps.join(" && ")
     }
 }

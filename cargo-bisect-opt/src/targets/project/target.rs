@@ -29,6 +29,7 @@ use crate::{
     },
     output::{
         events::{Patches, StopGap},
+        target_kind::TargetKind,
         terms::Terms,
     },
     process::{interrupt::Interrupt, scratch_dir::ScratchDir},
@@ -267,8 +268,8 @@ impl Target for ProjectTarget {
         self.runner.axis.headline(changes, mode)
     }
 
-    fn is_build(&self) -> bool {
-        self.runner.options.subcommand.is_build()
+    fn kind(&self) -> TargetKind {
+        if self.runner.options.subcommand.is_build() { TargetKind::Build } else { TargetKind::Program }
     }
 
     fn is_of_versions(&self) -> bool {
@@ -307,10 +308,11 @@ impl Target for ProjectTarget {
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
-        let &Reproduction { selection, tests, directory, stem, reader } = again;
+        let &Reproduction { selection, tests, directory, stem, reader, .. } = again;
+        let limit = again.limit(self.runner.options.timeout);
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
-        CommandLine { runner, knowledge, needed_variables, reader }.of(
+        CommandLine { runner, knowledge, needed_variables, reader, limit }.of(
             &self.numbering().choice(selection),
             tests,
             &Files { directory, stem, report_file: None },

@@ -110,7 +110,7 @@ impl Bench {
     pub(super) fn reproduce(&self, pattern: &str) -> String {
         let ProjectTarget { runner, knowledge, needed_variables, .. } = &self.program;
         let needed_variables = &mut *needed_variables.borrow_mut();
-        let line = CommandLine { runner, knowledge, needed_variables, reader: Reader::Person };
+        let line = CommandLine { runner, knowledge, needed_variables, reader: Reader::Person, limit: Vec::new() };
         let files = Files { directory: self.dir.path(), stem: "", report_file: None };
         line.of(&Choice::Hashes(pattern.parse().unwrap()), &[], &files)
     }

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     cargo::libtest,
     lab::target::{Judge, Judgement, Reproduction, Target},
-    output::terms::Terms,
+    output::{target_kind::TargetKind, terms::Terms},
     process::shell,
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{
@@ -259,6 +259,10 @@ impl Judge for VictimTarget {
 }
 
 impl Target for VictimTarget {
+    fn kind(&self) -> TargetKind {
+        TargetKind::Program
+    }
+
     fn describe(&self) -> String {
         format!("{}, in {}", self.runner.suite.command_line, self.runner.suite.name)
     }
@@ -318,8 +322,9 @@ impl Target for VictimTarget {
                 };
                 format!("`{victim}` fails if {which} {run} {place}{required}")
             }
-            Mode::Disable if one => format!("`{victim}` needs this test: it fails unless this test runs {place}"),
-            Mode::Disable => format!("`{victim}` needs one of these tests: it fails unless one of them runs {place}"),
+            Mode::Disable if one => format!("`{victim}` needs {which}: it fails unless {which} {run} {place}"),
+            // No smaller set makes it fail where all others run.
+            Mode::Disable => format!("`{victim}` needs one of {which}: it fails unless one of them runs {place}"),
         })
     }
 
@@ -339,9 +344,11 @@ impl Target for VictimTarget {
         let variables = runner.suite.needed_variables();
         let variables = variables.iter().map(|(name, value)| format!("{name}={} ", shell::quote(value)));
         let words = runner.suite.launch.words().iter().cloned();
-        // A test that needs others fails alone, too.
         let chosen = runner.chosen(&choice);
-        let chosen = if choice.is_inverted() && chosen.len() > self.others() / 2 { Vec::new() } else { chosen };
+        let has_failed = |tests: &[usize]| self.observed.iter().any(|(run, fails)| *fails && run.iter().eq(tests));
+        // A test that needs others fails alone, too.
+        let is_longer = choice.is_inverted() && has_failed(&chosen) && has_failed(&[]);
+        let chosen = if is_longer { Vec::new() } else { chosen };
         let words = words.chain(runner.arguments(&chosen, true));
         let directory = match runner.renewed {
             Some(Thing::Directory) => "\"$(mktemp -d)\"".to_owned(),
@@ -349,6 +356,7 @@ impl Target for VictimTarget {
         };
         let home = if runner.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
         let more_threads = runner.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
+        let words = again.limit(runner.options.timeout).into_iter().map(OsString::from).chain(words);
         format!(
             "cd {directory} && {home}{}{}{}{}",
             more_threads.unwrap_or_default(),

@@ -1,0 +1,64 @@
+//! The settings of command lines for a user: the compiler, the target directory, and a limit of time.
+
+use std::{env, ffi::OsString, path::PathBuf};
+
+use super::Project;
+
+/// The variables that choose directories for what cargo builds.
+pub(crate) const TARGET_DIRECTORIES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
+/// The option that overrides them.
+const TARGET_DIR: &str = "--target-dir";
+/// The variables that choose the compiler. Another one refuses, or compiles differently, what this one accepts.
+const COMPILER: [&str; 2] = ["RUSTC", "RUSTC_BOOTSTRAP"];
+
+/// Returns the assignments of the environment that choose the compiler, `NAME=value`.
+pub(crate) fn compiler_variables() -> impl Iterator<Item = String> {
+    COMPILER.into_iter().filter_map(|name| Some(format!("{name}={}", env::var_os(name)?.display())))
+}
+
+/// Returns the words of a command line of cargo without the option that chooses a target directory.
+pub(crate) fn without_target_dir(words: Vec<OsString>) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            kept.push(word);
+            kept.extend(words);
+            break;
+        }
+        let text = word.to_string_lossy();
+        if text == TARGET_DIR {
+            words.next();
+        } else if !text.strip_prefix(TARGET_DIR).is_some_and(|rest| rest.starts_with('=')) {
+            kept.push(word);
+        }
+    }
+    kept
+}
+
+/// Returns the target directory for command lines whose builds depend on more than cargo knows. Beside them, cargo
+/// would take an artifact of another build for up to date.
+pub(crate) fn target_dir(project: &Project) -> PathBuf {
+    project.workspace.build_directory(&project.config, &project.arguments).with_file_name("bisect-opt-lines")
+}
+
+/// Returns true if the user has chosen a target directory, which is that of all copies of the workspace.
+pub(crate) fn has_chosen_target_dir(project: &Project) -> bool {
+    project.config.has_build_dir
+        || project.arguments.target_dir.is_some()
+        || project.workspace.target_directory() != project.root().join("target")
+}
+
+/// Returns assignments with which cargo builds in a directory, which is a word for a shell.
+pub(crate) fn building_in(project: &Project, directory: &str) -> String {
+    let names = if project.config.has_build_dir { &TARGET_DIRECTORIES[..] } else { &TARGET_DIRECTORIES[..1] };
+    names.iter().map(|name| format!("{name}={directory}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the assignment of a runner that limits the time of each executable, before the user's runner.
+pub(crate) fn limiting_runner(project: &Project, limit: &[String]) -> String {
+    let runner = project.config.runner.iter().map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<_> = limit.iter().cloned().chain(runner).collect();
+    let triple = project.triple.to_uppercase().replace(['-', '.'], "_");
+    format!("CARGO_TARGET_{triple}_RUNNER={}", words.join(" "))
+}
