@@ -125,7 +125,8 @@ fn only_the_run_in_flight_is_repeated() {
     assert_eq!(resumed.culprits(), [["21", "34"]]);
     resumed.expect_message(&["the search continues: 8 runs are not repeated"]);
     let end = resumed.events_of("end").remove(0);
-    assert_eq!(scratch.read("count").lines().count() as u64, end["runs"].as_u64().unwrap() + 1);
+    let made = [&end["runs"], &end["pasted"]].map(|count| count.as_u64().unwrap());
+    assert_eq!(scratch.read("count").lines().count() as u64, made[0] + made[1] + 1);
     // All trials are listed, with their logs.
     let trials = scratch.read("bisect.out/trials.jsonl");
     let trials = trials.lines().filter(|line| !line.contains("\"repeat\":true"));

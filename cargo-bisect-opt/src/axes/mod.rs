@@ -44,6 +44,7 @@ pub(crate) mod watch;
 
 use std::{
     borrow::Cow,
+    env,
     ffi::OsString,
     fmt::Debug,
     io,
@@ -328,11 +329,17 @@ impl Preparation {
         Self { person: removed_after_signals(&commands(short)), replay: commands(hash), is_worktree: true }
     }
 
-    /// Returns the commands for this reader. With the variables that git sets for hooks, a replay would work on the user's
+    /// Returns the commands for this reader. With the variables that git sets for hooks, they would work on the user's
     /// repository.
     pub(crate) fn of(&self, reader: Reader) -> Cow<'_, str> {
         match reader {
-            Reader::Person => Cow::Borrowed(&self.person),
+            Reader::Person => {
+                let set: Vec<_> = LOCAL_VARIABLES.into_iter().filter(|name| env::var_os(name).is_some()).collect();
+                match set.as_slice() {
+                    [] => Cow::Borrowed(&self.person),
+                    set => format!("unset {} && {}", set.join(" "), self.person).into(),
+                }
+            }
             Reader::Replay => format!("unset {} && {}", LOCAL_VARIABLES.join(" "), self.replay).into(),
         }
     }

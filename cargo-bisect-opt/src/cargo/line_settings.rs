@@ -55,6 +55,16 @@ pub(crate) fn building_in(project: &Project, directory: &str) -> String {
     names.iter().map(|name| format!("{name}={directory}")).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the variables with which a search runs a line that is printed for the user, unless the line sets them: cargo
+/// then builds where the search does, not among the user's artifacts. Beside other runs, which may copy that directory,
+/// it builds in one of its own.
+pub(crate) fn of_pasted_lines(project: &Project, is_alone: bool) -> impl Iterator<Item = (&'static str, OsString)> {
+    let own = project.workspace.build_directory(&project.config, &project.arguments);
+    let directory = if is_alone { own } else { target_dir(project) };
+    let names = if project.config.has_build_dir { &TARGET_DIRECTORIES[..] } else { &TARGET_DIRECTORIES[..1] };
+    names.iter().map(move |&name| (name, directory.clone().into()))
+}
+
 /// Returns the assignment of a runner that limits the time of each executable, before the user's runner.
 pub(crate) fn limiting_runner(project: &Project, limit: &[String]) -> String {
     let runner = project.config.runner.iter().map(|word| word.to_string_lossy().into_owned());

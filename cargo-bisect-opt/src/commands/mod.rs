@@ -355,6 +355,7 @@ fn in_lab<R>(
     let _advice = AdviceOnPanic::to_continue(continuation);
     let in_flight = InFlight::default();
     let mut lab = Lab {
+        pasted: 0,
         options: engine::Options {
             direction: args.direction(),
             runs_per_trial: args.count,

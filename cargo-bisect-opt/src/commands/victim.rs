@@ -404,6 +404,7 @@ impl Victim {
     fn end(lab: &mut Lab<'_>, status: Exit, words: String, begun: Duration) -> io::Result<Exit> {
         let (trials, runs, duration) = (lab.totals.trials, lab.totals.runs, lab.time_since(begun));
         let end = End {
+            pasted: 0,
             status,
             sets: lab.totals.sets,
             trials,

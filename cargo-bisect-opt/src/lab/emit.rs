@@ -12,6 +12,7 @@ use bisect_core::{
 use super::{
     Named,
     calibration::BothFail,
+    pasting,
     session::{Progress, Session},
     target::{Reader, Reproduction, Target},
     text_runs,
@@ -26,7 +27,7 @@ use crate::{
         noise::CulpritEstimate,
         trial_context::TrialContext,
     },
-    process::processors::Processors,
+    process::{processors::Processors, shell},
     report::{content::Report, scan},
     run::{result::RunResult, spec::RunSpec},
     units::plural,
@@ -227,6 +228,9 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
     found.sort_by_key(|named| named.found.set);
     for Named { found, .. } in &mut found {
         found.patches = patches(session, found)?;
+        if is_final {
+            pasting::paste(session, found);
+        }
         session.smallest_failure.forget();
         session.lab.emit(&if is_final { Event::Found(found) } else { Event::Preliminary(found) })?;
     }
@@ -369,8 +373,7 @@ fn culprit_found<T: Target>(
     let replaces = both_fail(session).map(|both| both.usual);
     let passing = session.passing.nearest(session.steps(&selection), numbers, &others);
     let passes = line(&passing, &format!("{stem}-others"), person, hangs);
-    // An axis that cannot express the state says so in a comment.
-    let passes = Some(passes).filter(|line| !line.starts_with('#') && replaces.is_none());
+    let passes = Some(passes).filter(|line| !shell::is_refusal(line) && replaces.is_none());
     let passes = passes.map(|line| repetition.line_that_shows(times, line));
     let inside = session.lab.next_steps.inside_of_commits(&changes);
     let next = session
@@ -393,6 +396,7 @@ fn culprit_found<T: Target>(
         is_of_tests: session.tests.is_some(),
         reproduce,
         passes,
+        pasted: None,
         replaces,
         last_change,
         replay,

@@ -12,6 +12,7 @@ mod noisy_notes;
 mod noisy_stats;
 mod parallelism_hint;
 mod passing;
+mod pasting;
 mod per_test;
 mod search_loop;
 mod session;
@@ -106,6 +107,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) numbered: usize,
     /// The runs in flight, for a display of them.
     pub(crate) in_flight: InFlight,
+    /// The number of lines of culprits that were run as printed.
+    pub(crate) pasted: usize,
     /// The number of searches that have begun.
     pub(crate) searches: usize,
     /// The next steps for the user, as far as they are known.
@@ -223,6 +226,7 @@ impl Lab<'_> {
             sets: found.len(),
             trials: search.progress().trials(),
             runs: search.progress().runs(),
+            pasted: std::mem::take(&mut self.pasted),
             duration: self.time_since(begun),
             noise,
             answers: Vec::new(),

@@ -179,6 +179,7 @@ impl MomentFacts {
         let (at_bad, before) = (moment::describe(bad), moment::at(good.unwrap_or(bad)));
         let replay = Replay { culprit: line(&at_bad, Reader::Replay), others: line(&before, Reader::Replay) };
         Found {
+            pasted: None,
             set,
             mode: Mode::Enable,
             confirmed: true,

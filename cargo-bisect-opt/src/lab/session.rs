@@ -26,12 +26,12 @@ use super::{
     workers::{self, Workers},
 };
 use crate::{
-    output::target_kind::TargetKind,
     process::processors::Processors,
     run::{
         repetition::Repetition,
         result::RunResult,
         spec::{Choice, RunSpec},
+        target_kind::TargetKind,
     },
     vcs::since::Since,
 };

@@ -106,6 +106,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let results_alone = OnScreen(Results::new(first.root()), answer.clone());
     let provenance = Provenance { root: first.root().display().to_string(), ..Provenance::default() };
     let mut lab = Lab {
+        pasted: 0,
         options,
         jobs,
         repetition,

@@ -14,15 +14,16 @@ use crate::{
     output::{
         events::{Patches, StopGap},
         snippets::Own,
-        target_kind::TargetKind,
         terms::Terms,
     },
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
         numbering::Numbering,
+        pasting::{LineEnd, Pasting},
         result::RunResult,
         spec::{RunSpec, Surroundings},
+        target_kind::TargetKind,
     },
     vcs::blame::LastChange,
 };
@@ -244,6 +245,9 @@ pub(crate) trait Target: Judge {
 
     /// Returns a shell command line that runs the target once more.
     fn reproduce(&self, again: &Reproduction<'_>) -> String;
+
+    /// Runs such a line as it is printed.
+    fn paste(&self, line: &Pasting<'_>) -> LineEnd;
 }
 
 /// A run of a target once more, by a command line.

@@ -80,6 +80,7 @@ impl Lab<'_> {
             self.emit(&Event::Found(found))?;
         }
         let end = End {
+            pasted: 0,
             status,
             sets: usize::from(found.is_some()),
             trials,

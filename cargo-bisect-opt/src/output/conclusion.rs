@@ -12,10 +12,9 @@ use super::{
     conclusion_kind::ConclusionKind,
     exit_status::Exit,
     noise::{self, NoiseEstimate},
-    target_kind::TargetKind,
     terms::Terms,
 };
-use crate::run::{limit::Limit, numbering::Numbering};
+use crate::run::{limit::Limit, numbering::Numbering, target_kind::TargetKind};
 use crate::units::plural;
 
 /// Facts about the target that its search does not know.

@@ -15,6 +15,7 @@ use super::{
     mode_name,
     moments::BrokenMoment,
     noise::{CulpritEstimate, NoiseEstimate},
+    pasted::PastedLines,
     terms::Terms,
     trial_context::TrialContext,
 };
@@ -222,6 +223,9 @@ pub(crate) struct Found {
     /// with none of the changes that break it. `None` if there is no such line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) passes: Option<String>,
+    /// The ends of these lines, which were run as printed; `None` for a moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pasted: Option<PastedLines>,
     /// The failure at the other end of the search, which these changes replace by another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) replaces: Option<String>,
@@ -349,6 +353,9 @@ pub(crate) struct End {
     pub(crate) trials: usize,
     /// The number of runs.
     pub(crate) runs: usize,
+    /// The number of lines of culprits that were run as printed, which are no runs of a trial.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) pasted: usize,
     /// The time of the search, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub(crate) duration: Duration,
@@ -388,6 +395,11 @@ pub(crate) struct LogEnd {
 /// Returns a duration in whole milliseconds.
 pub(crate) fn in_milliseconds(duration: Duration) -> u64 {
     duration.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

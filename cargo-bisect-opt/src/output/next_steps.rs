@@ -228,6 +228,7 @@ mod tests {
 
     fn found(set: usize, changes: Vec<Report>, next: Option<&str>) -> Found {
         Found {
+            pasted: None,
             set,
             mode: Mode::Enable,
             confirmed: true,
@@ -252,6 +253,7 @@ mod tests {
 
     fn end(status: Exit, sets: usize, runs: usize) -> End {
         End {
+            pasted: 0,
             status,
             sets,
             trials: runs,

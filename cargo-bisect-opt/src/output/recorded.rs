@@ -155,6 +155,9 @@ pub(crate) struct RecordedEnd {
     pub(crate) sets: usize,
     pub(crate) trials: usize,
     pub(crate) runs: usize,
+    /// The number of lines of culprits that were run as printed.
+    #[serde(default)]
+    pub(crate) pasted: usize,
     /// The time of the search, in milliseconds.
     pub(crate) ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]

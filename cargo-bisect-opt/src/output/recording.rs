@@ -169,6 +169,7 @@ impl From<&End> for RecordedEnd {
             sets: end.sets,
             trials: end.trials,
             runs: end.runs,
+            pasted: end.pasted,
             ms: in_milliseconds(end.duration),
             noise: end.noise.clone(),
             answers: end.answers.iter().map(RecordedAnswer::from).collect(),

@@ -269,6 +269,18 @@ impl RunDir {
         self.path.join(RUNS).join(format!("{run:04}.log"))
     }
 
+    /// Returns the path of the log of a line of a culprit, which was run as printed.
+    #[must_use]
+    pub(crate) fn log_of_line(&self, culprit: usize, name: &str) -> PathBuf {
+        self.inputs().join(format!("culprit-{culprit}-{name}.log"))
+    }
+
+    /// Returns the path of the ends of these lines. The file may not exist yet.
+    #[must_use]
+    pub(crate) fn line_ends(&self) -> PathBuf {
+        self.inputs().join("culprit-lines.jsonl")
+    }
+
     /// Returns the path of the file for the reports of a run. The runner creates the file: targets only append to it.
     #[must_use]
     pub(crate) fn report_file(&self, run: usize) -> PathBuf {

@@ -3,11 +3,26 @@
 use std::{
     borrow::Cow,
     ffi::{OsStr, OsString},
-    fmt::Write,
+    fmt::{Display, Write},
     path::Path,
 };
 
 use crate::hidden::is_hidden;
+
+/// The beginning of the text of a line in place of one that cannot be made, and the end of the line.
+const REFUSAL: [&str; 2] = ["there is no command to paste: ", " >&2; false)"];
+
+/// Returns a line to paste instead of one that cannot be made: it says why, and fails.
+pub(crate) fn refusal(why: &dyn Display) -> String {
+    let [begin, end] = REFUSAL;
+    format!("(echo {}{end}", quote(format!("{begin}{why}")))
+}
+
+/// Returns true if a line is a [`refusal`].
+pub(crate) fn is_refusal(line: &str) -> bool {
+    let [begin, end] = REFUSAL;
+    line.starts_with("(echo ") && line.contains(begin) && line.ends_with(end)
+}
 
 /// Quotes a word for a POSIX shell.
 pub(crate) fn quote(word: impl AsRef<OsStr>) -> String {

@@ -10,7 +10,7 @@ use std::{
 use bisect_core::protocol::names;
 
 /// The placeholder for the number in values of variables.
-const PLACEHOLDER: &str = "{slot}";
+pub(crate) const PLACEHOLDER: &str = "{slot}";
 /// The variable that holds the number.
 const VARIABLE: &str = names::SLOT;
 

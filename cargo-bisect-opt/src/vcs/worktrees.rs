@@ -171,7 +171,8 @@ impl Worktrees {
     /// Returns shell commands that make a worktree at a commit, go there, and remove it when the shell ends.
     pub(crate) fn shell_commands(&self, commit: &str) -> String {
         let links = self.mirror.link_commands();
-        let remove = "cd / && git -C \"$top\" worktree remove --force \"$tree\"";
+        // Git refuses to remove a worktree whose `.git` is gone, but forgets one that does not exist.
+        let remove = "cd / && rm -rf \"$tree\" && git -C \"$top\" worktree remove --force \"$tree\"";
         let (tree, remove) = if links.is_empty() {
             ("tree=$(mktemp -d)".to_owned(), remove.to_owned())
         } else {
@@ -180,12 +181,22 @@ impl Worktrees {
             (tree, format!("{remove}; rm -rf \"$around\""))
         };
         // If git cannot be started, these commands fail before.
+        let no_hooks = if self.has_checkout_hook() { "-c core.hooksPath=/dev/null " } else { "" };
         let submodules = submodules::shell_commands(self.repository(), commit).unwrap_or_default();
         format!(
-            "top={} && {tree} && trap '{remove}' EXIT && git -C \"$top\" worktree add -q --detach \"$tree\" {commit} && \
+            "top={} && {tree} && trap '{remove}' EXIT && git -C \"$top\" {no_hooks}worktree add -q --detach \"$tree\" {commit} && \
              cd \"$tree\"{submodules}",
             shell::quote(self.repository())
         )
+    }
+
+    /// Returns true if git runs a program of the user after each checkout.
+    fn has_checkout_hook(&self) -> bool {
+        let path = query::query(
+            self.repository(),
+            &["rev-parse", "--path-format=absolute", "--git-path", "hooks/post-checkout"],
+        );
+        path.is_ok_and(|reply| reply.failure.is_none() && Path::new(&reply.text()).exists())
     }
 
     /// Returns the shell command that copies the ignored file into such a worktree, if there is one.

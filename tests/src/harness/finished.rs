@@ -14,6 +14,17 @@ use serde_json::Value;
 /// The time limit of a search. No search of these tests takes nearly as long unless it is stuck.
 const STUCK: Duration = Duration::from_secs(1200);
 
+/// Parts of an answer, for people and as JSON, with a line that did not do what it says when it was run.
+const FALSE_LINES: [&str; 7] = [
+    "(but it passed when it was run)",
+    "(but it failed when it was run)",
+    "(but it gave no result when it was run)",
+    r#""pasted":{"reproduce":"pass""#,
+    r#""pasted":{"reproduce":"unresolved""#,
+    r#""pasted":{"reproduce":"fail","passes":"fail""#,
+    r#""pasted":{"reproduce":"fail","passes":"unresolved""#,
+];
+
 /// A process that has ended.
 #[derive(Clone, Debug)]
 pub struct Finished {
@@ -165,7 +176,8 @@ impl Running {
     /// Waits for the end of the process.
     ///
     /// # Panics
-    /// If it is stuck; then the process is killed.
+    /// If it is stuck; then the process is killed. If it has printed a line for pasting that does not do what it says: the
+    /// driver runs each of them before.
     #[must_use]
     #[track_caller]
     pub fn finish(mut self) -> Finished {
@@ -176,7 +188,11 @@ impl Running {
         };
         let status = self.child.wait().expect("our child can be waited for");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Finished { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
+        let finished = Finished { status: status.code(), stdout: text(stdout), stderr: text(stderr) };
+        let is_false = |line: &&str| FALSE_LINES.iter().any(|words| line.contains(words));
+        let false_line = finished.stdout.lines().chain(finished.stderr.lines()).find(is_false);
+        assert_eq!(false_line, None, "a line for pasting does not hold: {finished}");
+        finished
     }
 }
 

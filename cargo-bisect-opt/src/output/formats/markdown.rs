@@ -68,10 +68,11 @@ fn culprit(out: &mut Document, found: &RecordedCulprit) {
         out.paragraph(&lines.join("\n"));
     }
     tests(out, found);
-    out.paragraph("**Fails** with:");
+    let [about_failing, about_passing] = found.remarks();
+    out.paragraph(&format!("**Fails** with:{about_failing}"));
     out.block("sh", &found.reproduce);
     if let Some(line) = summary::passing_line(found) {
-        out.paragraph("**Passes** with:");
+        out.paragraph(&format!("**Passes** with:{about_passing}"));
         out.block("sh", &line);
     }
     if let Some(gap) = &found.stop_gap {

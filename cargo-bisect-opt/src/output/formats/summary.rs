@@ -12,6 +12,7 @@ use crate::{
         },
         source_place::SourcePlace,
     },
+    process::shell,
     units::plural,
 };
 
@@ -72,7 +73,7 @@ pub(in crate::output) fn passing_line(found: &RecordedCulprit) -> Option<String>
         return found.passes.clone();
     }
     let line = found.replay.others.replacen("\"$@\" ", "", 1);
-    (!line.is_empty() && !line.starts_with('#')).then_some(line)
+    (!line.is_empty() && !shell::is_refusal(&line)).then_some(line)
 }
 
 /// Returns the place of a change that a reader looks at first: the innermost call in the user's own code, or the change.

@@ -290,9 +290,10 @@ impl AnswerText<'_> {
 /// Shows the command lines that run the target with the culprit, and in the neighbouring state that passes.
 fn show_commands(out: &mut impl Write, found: &RecordedCulprit) -> io::Result<()> {
     let title = if found.moment.is_some() { "to reproduce" } else { "fails" };
-    writeln!(out, "{BOLD}{title}:{BOLD:#}\n  {}", found.reproduce)?;
+    let [about_failing, about_passing] = found.remarks();
+    writeln!(out, "{BOLD}{title}:{BOLD:#}{about_failing}\n  {}", found.reproduce)?;
     let Some(passes) = &found.passes else { return Ok(()) };
-    writeln!(out, "{BOLD}passes:{BOLD:#}\n  {passes}")
+    writeln!(out, "{BOLD}passes:{BOLD:#}{about_passing}\n  {passes}")
 }
 
 /// Returns the number of a moment, which is its ID.

@@ -227,11 +227,12 @@ fn shown_test(found: &RecordedCulprit, test: &str) -> Markup {
 
 /// Shows the command lines, patches, and the workaround.
 fn commands(found: &RecordedCulprit) -> Markup {
+    let [about_failing, about_passing] = found.remarks();
     html! {
-        h4 { @if found.moment.is_some() { "To reproduce" } @else { "Fails" } }
+        h4 { @if found.moment.is_some() { "To reproduce" } @else { "Fails" } (about_failing) }
         pre { code { (found.reproduce) } }
         @if let Some(line) = summary::passing_line(found) {
-            h4 { "Passes" }
+            h4 { "Passes" (about_passing) }
             pre { code { (line) } }
         }
         @if let Some(patches) = &found.patches {

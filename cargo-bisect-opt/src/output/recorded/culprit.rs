@@ -9,6 +9,7 @@ use crate::{
         events::{Found, PatchFiles, Replay},
         headline, mode_name,
         noise::CulpritEstimate,
+        pasted::PastedLines,
         snippets::{self, Own},
         source_place::SourcePlace,
     },
@@ -49,6 +50,9 @@ pub(crate) struct RecordedCulprit {
     /// A command line that runs the target in a neighbouring state that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) passes: Option<String>,
+    /// The ends of these lines, which were run as printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pasted: Option<PastedLines>,
     /// The failure at the other end of the search, which these changes replace by another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replaces: Option<String>,
@@ -122,6 +126,11 @@ pub(crate) struct RecordedMoment {
 }
 
 impl RecordedCulprit {
+    /// Returns remarks about the line that fails and the one that passes, if they were not run or ended in another way.
+    pub(crate) fn remarks(&self) -> [&'static str; 2] {
+        self.pasted.map_or([""; 2], PastedLines::remarks)
+    }
+
     /// Records a culprit that the search with this number has found. The user's own code is read from below the root of
     /// `own`; without it, no code is recorded.
     pub(crate) fn new(search: usize, found: &Found, own: Option<&Own<'_>>) -> Self {
@@ -138,6 +147,7 @@ impl RecordedCulprit {
             failures: found.failures.clone(),
             reproduce: found.reproduce.clone(),
             passes: found.passes.clone(),
+            pasted: found.pasted,
             replaces: found.replaces.clone(),
             last_change: found.last_change.clone(),
             replay: found.replay.clone(),

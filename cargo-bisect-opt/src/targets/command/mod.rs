@@ -32,13 +32,14 @@ use crate::{
         events::{Patches, StopGap},
         terms::Terms,
     },
-    process::{launcher::Launcher, shell},
+    process::{launcher::Launcher, shell, slots},
     report::{content::Report, scan::Reports},
     run::{
         cause::Cause,
         error::RunError,
         lost_reports::LostReports,
         numbering::Numbering,
+        pasting::{LineEnd, Pasting},
         result::{Failed, Note, Notes, RunResult},
         seed::Seed,
         spec::EndState,
@@ -313,14 +314,19 @@ impl Target for CommandTarget {
             Ok(application) => {
                 self.runner.line_with(application, random, (reader, again.limit(self.runner.options.timeout)))
             }
-            Err(error) => refusal(&error),
+            Err(error) => shell::refusal(&error),
         }
     }
-}
 
-/// Returns a line to paste instead of one whose files cannot be written: it says why, and fails.
-fn refusal(error: &RunError) -> String {
-    format!("(echo {} >&2; false)", shell::quote(format!("there is no command to paste: {error}")))
+    fn paste(&self, line: &Pasting<'_>) -> LineEnd {
+        let options = &self.runner.options;
+        // The line is that of the first slot, in which another run may be.
+        let is_taken = || !line.is_alone && self.runner.line().contains(slots::PLACEHOLDER);
+        if options.launcher.is_some() || is_taken() {
+            return LineEnd::NotRun;
+        }
+        line.run(self.kind(), options.skip_code, [])
+    }
 }
 
 #[cfg(all(test, unix))]

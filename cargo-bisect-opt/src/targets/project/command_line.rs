@@ -38,7 +38,10 @@ impl CommandLine<'_> {
     /// is empty.
     pub(super) fn of(mut self, choice: &Choice, tests: &[String], files: &Files<'_>) -> String {
         let reader = self.reader;
-        let Ok(application) = self.runner.axis.reproduction(choice, files) else { return String::new() };
+        let application = match self.runner.axis.reproduction(choice, files) {
+            Ok(application) => application,
+            Err(error) => return shell::refusal(&error),
+        };
         match application.build {
             // The IDs of call stacks are valid for this executable only, so it must not be built again.
             None => self.start_lines(&application, tests),

@@ -22,14 +22,13 @@ use super::{
 };
 use crate::{
     axes::{Axis, Files},
-    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
+    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project, line_settings},
     lab::{
         calibration::BothFail,
         target::{Judge, Judgement, Reproduction, Target},
     },
     output::{
         events::{Patches, StopGap},
-        target_kind::TargetKind,
         terms::Terms,
     },
     process::{interrupt::Interrupt, scratch_dir::ScratchDir},
@@ -37,8 +36,10 @@ use crate::{
     run::{
         error::RunError,
         numbering::Numbering,
+        pasting::{LineEnd, Pasting},
         result::RunResult,
         spec::{Choice, EndState},
+        target_kind::TargetKind,
     },
 };
 
@@ -317,5 +318,13 @@ impl Target for ProjectTarget {
             tests,
             &Files { directory, stem, report_file: None },
         )
+    }
+
+    fn paste(&self, line: &Pasting<'_>) -> LineEnd {
+        let ProjectOptions { launcher, skip_code, .. } = &self.runner.options;
+        if launcher.is_some() {
+            return LineEnd::NotRun;
+        }
+        line.run(self.kind(), *skip_code, line_settings::of_pasted_lines(&self.runner.project, line.is_alone))
     }
 }

@@ -67,6 +67,9 @@ pub(crate) struct VictimRun {
     pub(super) blocker: Option<String>,
     /// The other tests that were probably running when the process ended with the victim.
     pub(super) crash: Option<Vec<String>>,
+    /// True if it left files in the directory for temporary files.
+    #[serde(default)]
+    pub(super) leaves_files: bool,
 }
 
 /// The variables that take precedence over `HOME`.
@@ -136,13 +139,14 @@ impl VictimRunner {
         self.suite.tests.iter().map(String::as_str).filter(|test| tests.contains(test)).collect()
     }
 
-    /// Makes a run, and returns the end of the process in which the victim ran, and the number of tests in it.
+    /// Makes a run. Returns the end of the process in which the victim ran, the number of tests in it, and true if there
+    /// are temporary files left.
     fn execute(
         &self,
         spec: &RunSpec,
         surroundings: &Surroundings<'_>,
         chosen: &[usize],
-    ) -> Result<(Finished, usize), RunError> {
+    ) -> Result<(Finished, usize, bool), RunError> {
         let command = |arguments: &[OsString]| self.suite.launch.command(arguments);
         surroundings.seat.set(Activity::Tests(chosen.len() + self.required.tests.len() + 1));
         let Way::Apart(apart) = self.way else {
@@ -150,12 +154,13 @@ impl VictimRunner {
             if let Some(threads) = self.more_threads() {
                 command.env(libtest::THREADS, threads.to_string());
             }
-            let _temporary = surroundings.set_apart(&mut command, spec.slot)?;
+            let temporary = surroundings.set_apart(&mut command, spec.slot)?;
             let own = surroundings.scratch.inner()?;
             if let Some(thing) = self.renewed {
                 self.renew(&mut command, thing, &own);
             }
-            return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + self.required.tests.len() + 1));
+            let finished = self.run(command, &spec.log, surroundings)?;
+            return Ok((finished, chosen.len() + self.required.tests.len() + 1, temporary.has_files()));
         };
         let (mut first, mut second) = (command(&self.arguments(chosen, false)), command(&self.arguments(&[], true)));
         let slot = |is_new: bool| spec.slot + usize::from(is_new && apart.thing == Some(Thing::Slot));
@@ -179,7 +184,7 @@ impl VictimRunner {
         } else {
             self.run(first, &log, surroundings).and_then(|_| self.run(second, &spec.log, surroundings))
         };
-        Ok((victim?, self.required(true).len() + 1))
+        Ok((victim?, self.required(true).len() + 1, temporary.has_files()))
     }
 
     fn run(&self, command: Command, log: &Path, surroundings: &Surroundings<'_>) -> Result<Finished, RunError> {
@@ -234,9 +239,10 @@ impl Runner for VictimRunner {
         let mut reports = Reports::new(true);
         reports.add_known((0..self.others.len()).map(id).filter(|&id| spec.choice.selects(id)));
         let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
-        let (mut blocker, mut crash) = (None, None);
+        let (mut blocker, mut crash, mut leaves_files) = (None, None, false);
         for _ in 0..spec.repetition.times() {
-            let (finished, tests) = self.execute(spec, surroundings, &chosen)?;
+            let (finished, tests, has_left) = self.execute(spec, surroundings, &chosen)?;
+            leaves_files |= has_left;
             let names = self.in_order(&chosen);
             let rule = VictimRule {
                 victim: &self.victim,
@@ -261,7 +267,8 @@ impl Runner for VictimRunner {
                 break;
             }
         }
-        Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes, blocker, crash })
+        let repetition = spec.repetition;
+        Ok(VictimRun { chosen, executions, repetition, reports, duration, notes, blocker, crash, leaves_files })
     }
 }
 

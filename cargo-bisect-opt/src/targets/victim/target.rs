@@ -22,13 +22,15 @@ use super::{
 use crate::{
     cargo::libtest,
     lab::target::{Judge, Judgement, Reproduction, Target},
-    output::{target_kind::TargetKind, terms::Terms},
+    output::terms::Terms,
     process::shell,
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{
         error::RunError,
+        pasting::{LineEnd, Pasting},
         result::{Notes, RunResult},
         spec::Choice,
+        target_kind::TargetKind,
     },
     units::{listed, plural},
 };
@@ -53,6 +55,8 @@ pub(crate) struct VictimTarget {
     crash: Option<Vec<String>>,
     /// The maximum number of executions in a run, if runs are made only to see whether the victim ever fails.
     chance: Option<usize>,
+    /// True if a run has left files in the directory for temporary files, where the next run of a user finds them.
+    leaves_files: bool,
     notes: Notes,
 }
 
@@ -96,6 +100,7 @@ impl VictimTarget {
             blocker: None,
             crash: None,
             chance: None,
+            leaves_files: false,
             notes: Notes::default(),
         }
     }
@@ -234,6 +239,7 @@ impl Judge for VictimTarget {
         let (outcome, ref reason) = shown.executions[decisive];
         self.blocker.clone_from(&shown.blocker);
         self.crash.clone_from(&shown.crash);
+        self.leaves_files |= shown.leaves_files;
         self.unresolved = matches!(outcome, Outcome::Unresolved(_)).then(|| reason.clone());
         let failed = (outcome == Outcome::Fail).then(|| self.runner.victim.clone());
         Judgement::Ready(vec![RunResult {
@@ -355,15 +361,21 @@ impl Target for VictimTarget {
             _ => shell::quote(PathBuf::from(runner.suite.directory())),
         };
         let home = if runner.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
+        let temporary = if self.leaves_files { "TMPDIR=\"$(mktemp -d)\" " } else { "" };
         let more_threads = runner.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
         let words = again.limit(runner.options.timeout).into_iter().map(OsString::from).chain(words);
         format!(
-            "cd {directory} && {home}{}{}{}{}",
+            "cd {directory} && {home}{temporary}{}{}{}{}",
             more_threads.unwrap_or_default(),
             variables.collect::<String>(),
             again.reader.before_program(),
             shell::line(words)
         )
+    }
+
+    fn paste(&self, line: &Pasting<'_>) -> LineEnd {
+        let options = &self.runner.options;
+        if options.launcher.is_some() { LineEnd::NotRun } else { line.run(self.kind(), options.skip_code, []) }
     }
 }
 
