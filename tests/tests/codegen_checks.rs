@@ -251,7 +251,7 @@ fn tests_that_fail_either_way_get_a_hint() {
     fixture.write("app/tests/never.rs", "#[test]\nfn it_never_passes() {\n    panic!();\n}\n");
     let finished = search(&fixture, &["--level=crates", "--json"], 0);
     assert_eq!(finished.culprits(), [["app 0.1.0"]], "{finished}");
-    finished.expect_message(&["this fails: it_never_passes. If it passes in the dev profile, search it alone"]);
+    finished.expect_message(&["this still fails: it_never_passes. If it passes in the dev profile, search it alone"]);
 }
 
 #[test]

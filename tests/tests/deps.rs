@@ -188,6 +188,7 @@ fn the_update_that_breaks_a_test_is_found() {
     let before = shop.everything();
     assert_eq!(paste(&shop.command(&["test", "--deps"]), &finished), 2, "{finished}");
     assert_eq!(shop.everything(), before);
+    assert_eq!(finished.events_of("found")[0]["short"], "cargo update -p p7@0.3.2 --precise 0.3.1");
     assert_eq!(shop.leftovers(), 0);
     assert_eq!(finished.events_of("start")[0]["axis"], "deps");
     let builds = finished.events_of("end")[0]["trials"].as_u64().unwrap();

@@ -57,6 +57,10 @@ fn a_test_that_must_not_run_before_it() {
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     let reproduced = run(cast.shell(&line, cast.dir()).env("PLOT", "victim=100 pollute=17"));
     assert!(reproduced.stdout.contains("the victim fails"), "{line}\n{reproduced}");
+    let short = finished.events_of("found")[0]["short"].as_str().unwrap().to_owned();
+    assert_eq!(short, "cargo test -p cast --lib -- --test-threads 1 --exact tests::t017 tests::t100");
+    let quoted = run(cast.shell(&short, cast.dir()).env("PLOT", "victim=100 pollute=17"));
+    assert!(quoted.stdout.contains("the victim fails"), "{quoted}");
     let out = cast.dir().join("out").display().to_string();
     for (option, status) in [(None, 101), (Some("--off"), 0)] {
         let mut replay = cast.driver(["replay", &out]);

@@ -164,6 +164,11 @@ impl Axis for Commits {
         Report { kind: KIND, name: hash.clone(), text: vec![subject.clone()], details, ..report }
     }
 
+    fn short_line(&self, ids: &[ChangeId], _: Mode) -> Option<String> {
+        let [commit] = ids else { return None };
+        Some(format!("git show {}", self.commit_of(*commit)?.hash))
+    }
+
     fn next_step(&self, ids: &[ChangeId], _: Mode, _: &str) -> Option<String> {
         let last = self.commit_of(*ids.last()?)?;
         let first = self.commit_of(*ids.first()?)?;

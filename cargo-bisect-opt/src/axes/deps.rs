@@ -13,7 +13,7 @@ use super::{
     headlines,
     lock_runs::{LockAxis, LockRuns, VersionChanges},
     option_axis::{AxisResult, OptionAxis, SearchedTarget},
-    versions::{Versions, describe_between},
+    versions::{Versions, describe_between, precise_update},
 };
 use crate::{
     cargo::{CargoError, DependencyUpdates, LockSelection, LockUpdate, Project, Subcommand, UpdatesError},
@@ -193,6 +193,14 @@ impl VersionChanges for Deps {
             }
         }
         Report { kind: KIND, name: first.name.clone(), text, details, ..report }
+    }
+
+    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
+        // Several updates may need each other, and an order.
+        let ([id], Mode::Enable) = (ids, mode) else { return None };
+        let (_, update) = self.runs.updates.main_update_of(index(*id)?)?;
+        let is_of_registry = self.runs.updates.between(update).is_some();
+        (is_of_registry && update.is_compatible()).then(|| precise_update(&update.name, &update.new, &update.old))
     }
 
     fn next_steps(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Vec<String> {

@@ -53,6 +53,11 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
     /// Completes the report about a change of a culprit.
     fn describe(&self, report: Report) -> Report;
 
+    /// See [`Axis::short_line`].
+    fn short_line(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
+        None
+    }
+
     /// Returns next steps for a user who knows these changes of a culprit. `line` is the command line of the search.
     fn next_steps(&self, _ids: &[ChangeId], _mode: Mode, _line: &str) -> Vec<String> {
         Vec::new()
@@ -134,6 +139,10 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
 
     fn change(&self, report: Report, _: &Path) -> Report {
         self.0.describe(report)
+    }
+
+    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
+        self.0.short_line(ids, mode)
     }
 
     fn next_step(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Option<String> {

@@ -254,6 +254,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
         None
     }
 
+    /// Returns a short command line about these changes of a culprit that works on any machine, to quote in an issue.
+    fn short_line(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
+        None
+    }
+
     /// Returns the next step for a user who knows these changes of a culprit. `line` is the command line of the search.
     fn next_step(&self, _ids: &[ChangeId], _mode: Mode, _line: &str) -> Option<String> {
         None

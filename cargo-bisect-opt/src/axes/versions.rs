@@ -1,6 +1,6 @@
 //! Versions of one updated package as changes, in their order: the first bad version between the old and the new one.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Display};
 
 use bisect_core::{
     ChangeId,
@@ -111,6 +111,12 @@ impl VersionChanges for Versions {
         Numbering::reversible(Order::Counter, self.steps())
     }
 
+    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
+        let ([id], Mode::Enable) = (ids, mode) else { return None };
+        let step = usize::try_from(id.0).ok().filter(|&step| step < self.steps())?;
+        Some(precise_update(&self.name, &self.tested[self.steps()].version, &self.tested[step].version))
+    }
+
     fn reported(&self, choice: &Choice) -> Vec<ChangeId> {
         choice.reported_steps(self.steps()).collect()
     }
@@ -140,6 +146,11 @@ impl VersionChanges for Versions {
         }
         Report { kind: KIND, name: self.name.clone(), text: vec![text], details, ..report }
     }
+}
+
+/// Returns the command that changes a locked version of a package into another one.
+pub(super) fn precise_update(name: &str, from: &impl Display, to: &impl Display) -> String {
+    format!("cargo update -p {name}@{from} --precise {to}")
 }
 
 /// Describes the intermediate versions of an update: a line for those on this machine, and one for others.

@@ -33,6 +33,11 @@ impl std::fmt::Display for LockUpdate {
 }
 
 impl LockUpdate {
+    /// Returns true if the same requirements allow both versions.
+    pub(crate) fn is_compatible(&self) -> bool {
+        self.lines.0 == self.lines.1
+    }
+
     /// Returns the old version and the new one.
     pub(crate) fn ends(&self) -> (KnownVersion, KnownVersion) {
         (KnownVersion::here(self.versions.0.clone()), KnownVersion::here(self.versions.1.clone()))

@@ -396,6 +396,7 @@ fn culprit_found<T: Target>(
         is_of_tests: session.tests.is_some(),
         reproduce,
         passes,
+        short: session.target.short_line(&ids, culprit.mode),
         pasted: None,
         replaces,
         last_change,

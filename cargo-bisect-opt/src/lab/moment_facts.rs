@@ -118,7 +118,10 @@ impl MomentFacts {
                 Ok((Exit::Nothing, text, None))
             }
             Finding::BadFromStart => {
-                let text = format!("`{name}` is false from the first moment on, as far as it was evaluated");
+                let text = format!(
+                    "`{name}` is false from the first moment on, as far as it was evaluated; to find the moment from which \
+                     on it is true, write its negation in `bisect_watch!`"
+                );
                 Ok((Exit::Found, text, Some(self.answer(None, 1, target, set, inputs))))
             }
             Finding::Change { good, bad } => {
@@ -180,6 +183,7 @@ impl MomentFacts {
         let replay = Replay { culprit: line(&at_bad, Reader::Replay), others: line(&before, Reader::Replay) };
         Found {
             pasted: None,
+            short: None,
             set,
             mode: Mode::Enable,
             confirmed: true,

@@ -35,8 +35,10 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
                 let both = emit::both_fail(self);
                 let usual_failure = both.as_ref().map(|both| both.usual.as_str());
+                let repetition = self.lab.repetition;
                 let (numbering, passed) = (self.target.numbering(), self.passed_with_all);
-                let about = TargetFacts { numbering, log: &log, line: &line, passed, kind, terms, usual_failure };
+                let about =
+                    TargetFacts { numbering, log: &log, line: &line, passed, kind, repetition, terms, usual_failure };
                 match emit::unrelated_failures(self) {
                     Some(both) => Conclusion { status: Exit::Nothing, kind: None, words: both.conclusion() },
                     None => conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about),

@@ -230,6 +230,11 @@ pub(crate) trait Target: Judge {
         None
     }
 
+    /// Returns a short command line about these changes of a culprit that works on any machine, to quote in an issue.
+    fn short_line(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
+        None
+    }
+
     /// Returns these changes of a culprit as patches, if they are edits of source files.
     ///
     /// # Errors

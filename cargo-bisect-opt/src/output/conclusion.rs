@@ -14,7 +14,7 @@ use super::{
     noise::{self, NoiseEstimate},
     terms::Terms,
 };
-use crate::run::{limit::Limit, numbering::Numbering, target_kind::TargetKind};
+use crate::run::{limit::Limit, numbering::Numbering, repetition::Repetition, target_kind::TargetKind};
 use crate::units::plural;
 
 /// Facts about the target that its search does not know.
@@ -30,6 +30,8 @@ pub(crate) struct TargetFacts<'a> {
     pub(crate) passed: usize,
     /// The kind of the target.
     pub(crate) kind: TargetKind,
+    /// The executions of the target in a run, as the user asks for them.
+    pub(crate) repetition: Repetition,
     /// See [`Target::terms`](crate::lab::target::Target::terms).
     pub(crate) terms: Terms,
     /// The failure at the end where a search expects that the target passes, if it always fails there.
@@ -99,6 +101,9 @@ fn so_far(search: &Search, estimate: &Estimates<'_>, tests: &[String]) -> String
     words.take(MAX_SHOWN).collect()
 }
 
+/// The advice is to execute the target this many times more often in a run.
+const MORE_EXECUTIONS: usize = 5;
+
 /// Returns the conclusion of a noisy search, if it differs from that of other searches.
 fn under_noise(
     search: &Search,
@@ -115,12 +120,13 @@ fn under_noise(
             Exit::Inconsistent,
             format!(
                 "{} flaky, and {}none of the changes makes a difference: it fails {}, whatever is enabled ({runs}). A small \
-                 difference would show with {}a workload that fails more often (--repeat 5), or without failures of other \
-                 kinds (--fail-when, --same-failure)",
+                 difference would show with {}a workload that fails more often (--repeat {}), or without failures of other \
+                 kinds (--fail-when)",
                 if estimate.test.is_some() { "it is" } else { "the target is" },
                 low.as_ref().map(|low| format!("probably ({low}) ")).unwrap_or_default(),
                 estimate.rate_if_nothing(),
                 if low.is_some() { "more runs, with " } else { "" },
+                MORE_EXECUTIONS * about.repetition.times(),
             ),
         ),
         Verdict::Incomplete(Incomplete::MaxRuns) => {

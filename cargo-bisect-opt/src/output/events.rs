@@ -223,6 +223,9 @@ pub(crate) struct Found {
     /// with none of the changes that break it. `None` if there is no such line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) passes: Option<String>,
+    /// A short command line about the changes that works on any machine, to quote in an issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) short: Option<String>,
     /// The ends of these lines, which were run as printed; `None` for a moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pasted: Option<PastedLines>,

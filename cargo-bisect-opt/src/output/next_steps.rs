@@ -229,6 +229,7 @@ mod tests {
     fn found(set: usize, changes: Vec<Report>, next: Option<&str>) -> Found {
         Found {
             pasted: None,
+            short: None,
             set,
             mode: Mode::Enable,
             confirmed: true,

@@ -75,6 +75,10 @@ fn culprit(out: &mut Document, found: &RecordedCulprit) {
         out.paragraph(&format!("**Passes** with:{about_passing}"));
         out.block("sh", &line);
     }
+    if let Some(short) = &found.short {
+        out.paragraph("In short:");
+        out.block("sh", short);
+    }
     if let Some(gap) = &found.stop_gap {
         out.paragraph(&format!("Workaround, {}:", escaped(&gap.place)));
         out.block("text", &gap.text);

@@ -292,8 +292,11 @@ fn show_commands(out: &mut impl Write, found: &RecordedCulprit) -> io::Result<()
     let title = if found.moment.is_some() { "to reproduce" } else { "fails" };
     let [about_failing, about_passing] = found.remarks();
     writeln!(out, "{BOLD}{title}:{BOLD:#}{about_failing}\n  {}", found.reproduce)?;
-    let Some(passes) = &found.passes else { return Ok(()) };
-    writeln!(out, "{BOLD}passes:{BOLD:#}{about_passing}\n  {passes}")
+    if let Some(passes) = &found.passes {
+        writeln!(out, "{BOLD}passes:{BOLD:#}{about_passing}\n  {passes}")?;
+    }
+    let Some(short) = &found.short else { return Ok(()) };
+    writeln!(out, "{BOLD}for an issue:{BOLD:#}\n  {short}")
 }
 
 /// Returns the number of a moment, which is its ID.

@@ -235,6 +235,10 @@ fn commands(found: &RecordedCulprit) -> Markup {
             h4 { "Passes" (about_passing) }
             pre { code { (line) } }
         }
+        @if let Some(short) = &found.short {
+            h4 { "For an issue" }
+            pre { code { (short) } }
+        }
         @if let Some(patches) = &found.patches {
             h4 { "As patches" }
             pre {

@@ -50,6 +50,9 @@ pub(crate) struct RecordedCulprit {
     /// A command line that runs the target in a neighbouring state that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) passes: Option<String>,
+    /// A short command line about the changes that works on any machine, to quote in an issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) short: Option<String>,
     /// The ends of these lines, which were run as printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pasted: Option<PastedLines>,
@@ -147,6 +150,7 @@ impl RecordedCulprit {
             failures: found.failures.clone(),
             reproduce: found.reproduce.clone(),
             passes: found.passes.clone(),
+            short: found.short.clone(),
             pasted: found.pasted,
             replaces: found.replaces.clone(),
             last_change: found.last_change.clone(),

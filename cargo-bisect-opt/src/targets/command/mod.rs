@@ -299,6 +299,10 @@ impl Target for CommandTarget {
         self.runner.axis.next_step(ids, mode, &self.runner.line())
     }
 
+    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
+        self.runner.axis.short_line(ids, mode)
+    }
+
     fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {
         self.runner.axis.patches(ids, mode)
     }

@@ -108,10 +108,15 @@ impl VictimRunner {
 
     /// Returns the arguments for one process with these tests, and the victim if it runs with them.
     pub(super) fn arguments(&self, chosen: &[usize], with_victim: bool) -> Vec<OsString> {
+        self.suite.arguments_for(&self.tests(chosen, with_victim), !self.is_parallel())
+    }
+
+    /// Returns the tests of one process with these tests, and the victim if it runs with them.
+    pub(super) fn tests(&self, chosen: &[usize], with_victim: bool) -> Vec<&str> {
         let mut tests: Vec<_> = chosen.iter().map(|&at| self.others[at].as_str()).collect();
         tests.extend(self.required(with_victim).iter().map(String::as_str));
         tests.extend(with_victim.then_some(self.victim.as_str()));
-        self.suite.arguments_for(&tests, !self.is_parallel())
+        tests
     }
 
     /// Returns true if the tests of one process run at once.

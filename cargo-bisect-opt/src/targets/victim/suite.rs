@@ -6,7 +6,9 @@ use super::options::VictimOptions;
 use crate::{
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Launch, Project, libtest},
     output::terminal,
-    process::{self, Ending, Finished, ProcessSpec, interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
+    process::{
+        self, Ending, Finished, ProcessSpec, interrupt::Interrupt, scratch_dir::ScratchDir, shell, slots::Slots,
+    },
     run::outcome::SEARCHED,
     targets::project::ProjectOptions,
 };
@@ -25,6 +27,8 @@ pub(crate) struct Suite {
     pub(crate) name: String,
     /// The command line of the user.
     pub(crate) command_line: String,
+    /// The words with which cargo builds and runs only this executable.
+    cargo_words: Vec<OsString>,
     /// The directory of the workspace.
     pub(crate) root: std::path::PathBuf,
     /// The tests, in the order of the harness. If they run one after the other, this is their order.
@@ -93,6 +97,7 @@ impl Suite {
         let mut suite = Self {
             name: executable.to_string(),
             command_line: project.command_line(),
+            cargo_words: project.command_words(&BuildOverrides::default(), &project.options_for_only(executable), &[]),
             root: project.root(),
             tests: Vec::new(),
             ignored: Vec::new(),
@@ -180,6 +185,12 @@ impl Suite {
             _ => arguments.extend(tests.iter().map(OsString::from)),
         }
         arguments
+    }
+
+    /// Returns the command line with which cargo runs exactly these tests, on any machine.
+    pub(super) fn cargo_line(&self, tests: &[&str], is_serial: bool) -> String {
+        let arguments = self.arguments_for(tests, is_serial);
+        shell::line(self.cargo_words.iter().cloned().chain(["--".into()]).chain(arguments))
     }
 
     /// Returns the positions of the tests with this name; if there is none, of those whose paths end in it.

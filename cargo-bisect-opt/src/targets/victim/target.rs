@@ -344,6 +344,18 @@ impl Target for VictimTarget {
         Report { kind: KIND, text: vec![name.clone()], name, ..report }
     }
 
+    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
+        let runner = &self.runner;
+        if runner.renewed.is_some() || matches!(runner.way, Way::Apart(_)) {
+            return None;
+        }
+        // A test that needs others fails alone.
+        let others: Vec<_> = if mode == Mode::Enable { positions(ids).collect() } else { Vec::new() };
+        let tests = runner.tests(&others, true);
+        let threads = runner.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
+        Some(threads.unwrap_or_default() + &runner.suite.cargo_line(&tests, !runner.is_parallel()))
+    }
+
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
         let choice = Choice::of(Order::Given, again.selection);
         let runner = &self.runner;
