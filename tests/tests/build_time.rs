@@ -36,8 +36,10 @@ fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
     println!("{compiled} starts of rustc in {runs} runs over ten crates and 36 changes");
     assert!(compiled >= 20, "with every change, and with none: {compiled}");
     // The program itself is linked anew for each run. Of the nine others, fewer and fewer change, except in repeated
-    // runs. The order of trials, and so this number, depends on the folder of the workspace.
-    assert!(4 * compiled <= 3 * 10 * runs, "{compiled} starts of rustc in {runs} runs");
+    // runs. The order of trials, and so this number, depends on the folder of the workspace. The lines for pasting
+    // compile everything.
+    let of_lines = 2 * 10;
+    assert!(4 * (compiled - of_lines) <= 3 * 10 * runs, "{compiled} starts of rustc in {runs} runs");
 }
 
 #[test]

@@ -43,8 +43,9 @@ fn without_a_number_powers_of_two_are_tried_first() {
         assert_eq!(only_step(&finished), format!("step {step}"));
         let counts = std::fs::read_to_string(scratch.dir().join("counts")).unwrap();
         std::fs::remove_file(scratch.dir().join("counts")).unwrap();
-        let runs = finished.events_of("end")[0]["runs"].as_u64().unwrap();
-        assert_eq!(counts.lines().count() as u64, runs, "{finished}");
+        let end = &finished.events_of("end")[0];
+        let made = [&end["runs"], &end["pasted"]].map(|count| count.as_u64().unwrap());
+        assert_eq!(counts.lines().count() as u64, made[0] + made[1], "{finished}");
         let tried: Vec<u32> = counts.lines().map(|count| count.parse().unwrap()).take(powers).collect();
         assert_eq!(tried, (0..powers).map(|bits| 1 << bits).collect::<Vec<_>>(), "{finished}");
         assert!(counts.lines().all(|count| count.parse::<u32>().unwrap() <= 1 << (powers - 1)), "{counts}");

@@ -140,10 +140,11 @@ fn a_replay_has_what_is_beside_the_workspace() {
     let flags = "[build]\nrustflags = ['--cfg=once']\n";
     fs::write(above.join(".cargo/config.toml"), config + flags).unwrap();
     let mut search = command(&["test", "--json", "--deps", "--manifest-path=shop/Cargo.toml"]);
-    let finished = run(search.env("CARGO_TARGET_DIR", above.join("target"))).expect_status(0);
-    assert_eq!(found(&finished), [["p 1.0.0 -> 1.0.1"]], "{finished}");
     // Below the configuration, a replay would read it twice.
     let elsewhere = Scratch::new();
+    search.env("CARGO_TARGET_DIR", above.join("target")).env("TMPDIR", elsewhere.dir());
+    let finished = run(&mut search).expect_status(0);
+    assert_eq!(found(&finished), [["p 1.0.0 -> 1.0.1"]], "{finished}");
     for (option, status) in [(None, 101), (Some("--off"), 0)] {
         let _ = run(command(&["replay"]).args(option).env("TMPDIR", elsewhere.dir())).expect_status(status);
     }

@@ -114,7 +114,7 @@ fn what_a_run_does_to_its_repository_is_undone() {
     let git = "git -c user.name=n -c user.email=e -c commit.gpgSign=false";
     for change in [
         format!("echo c > b && {git} commit -qam c"),
-        format!("git checkout -q -B other && git rm -q --cached b && {git} commit -qm c"),
+        format!("git checkout -q -B other-$$ && git rm -q --cached b && {git} commit -qm c"),
         "echo c > c && git add -N c".to_owned(),
         "git rm -q --cached b".to_owned(),
         "git rm -qf b".to_owned(),
@@ -130,8 +130,8 @@ fn what_a_run_does_to_its_repository_is_undone() {
         );
         let finished = run(&mut place.command(&["exec", "--diff", "--", "sh", "-c", &check])).expect_status(0);
         assert_eq!(names(&finished), [["@a:11"]], "{change}: {finished}");
-        if !place.repository.git(&["branch", "--list", "other"]).is_empty() {
-            place.repository.git(&["branch", "-qD", "other"]);
+        for branch in place.repository.git(&["branch", "--list", "other-*", "--format=%(refname:short)"]).lines() {
+            place.repository.git(&["branch", "-qD", branch]);
         }
     }
 }

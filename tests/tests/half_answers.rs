@@ -3,7 +3,7 @@
 
 use bisect_tests::{
     foreign,
-    harness::{Finished, Fixture, Scratch, run},
+    harness::{Finished, Fixture, Running, Scratch, run},
 };
 
 /// Searches the courier.
@@ -75,7 +75,7 @@ fn with_a_second_check(test: &str) -> Finished {
     );
     scratch.write("target.sh", &script);
     let words = ["exec", "--json", "--same-failure", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"];
-    run(scratch.driver(words).arg(foreign::executable()))
+    Running::start(scratch.driver(words).arg(foreign::executable())).finish_with_any_line()
 }
 
 #[test]

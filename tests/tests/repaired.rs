@@ -35,7 +35,7 @@ fn the_commit_that_repairs_is_found() {
         assert_eq!(found_commits(&finished), [[place.hash(40, number)]]);
         let found = repair(&finished, "with it and everything before it");
         let line = |key: &str| found[key].as_str().unwrap().to_owned();
-        let checkout = |number| format!("git checkout {}", &place.hash(40, number)[..7]);
+        let checkout = |number| format!("--detach \"$tree\" {}", &place.hash(40, number)[..7]);
         assert!(line("reproduce").contains(&checkout(number - 1)), "{finished}");
         assert!(line("passes").contains(&checkout(number)), "{finished}");
         let trials = finished.events_of("end")[0]["trials"].as_u64().unwrap();

@@ -272,7 +272,12 @@ impl Axis for Diff {
         let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", shell::quote(&path)));
         let checkout = worktrees.checkout_command(originals.values().flatten().map(|file| &*file.path), &list)?;
         let (old, short) = (&self.trees.old, &self.trees.old[..self.trees.old.len().min(12)]);
-        let steps = [checkout, apply];
+        // Attributes decide how git writes files that are there already.
+        let has_attributes = |path: &PathBuf| path.file_name().is_some_and(|name| name == ".gitattributes");
+        let rewrite = originals.keys().any(|path| has_attributes(path) && apply.is_some());
+        let rewrite =
+            rewrite.then(|| "git add -A && git read-tree \"$(git write-tree)\" && git checkout-index -qfa".to_owned());
+        let steps = [checkout, apply, rewrite];
         let preparation = Preparation::in_worktree(worktrees, [old, short], &steps, &self.trees.subdirectory);
         let preparation = Some(preparation);
         Ok(Application { preparation, ..self.apply(choice, files)? })

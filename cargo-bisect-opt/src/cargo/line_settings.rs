@@ -57,12 +57,14 @@ pub(crate) fn building_in(project: &Project, directory: &str) -> String {
 
 /// Returns the variables with which a search runs a line that is printed for the user, unless the line sets them: cargo
 /// then builds where the search does, not among the user's artifacts. Beside other runs, which may copy that directory,
-/// it builds in one of its own.
-pub(crate) fn of_pasted_lines(project: &Project, is_alone: bool) -> impl Iterator<Item = (&'static str, OsString)> {
+/// it builds in one of its own. Variables without a value are removed: those that select changes are of an outer search.
+pub(crate) fn of_pasted_lines(project: &Project, is_alone: bool) -> impl Iterator<Item = (OsString, Option<OsString>)> {
     let own = project.workspace.build_directory(&project.config, &project.arguments);
     let directory = if is_alone { own } else { target_dir(project) };
     let names = if project.config.has_build_dir { &TARGET_DIRECTORIES[..] } else { &TARGET_DIRECTORIES[..1] };
-    names.iter().map(move |&name| (name, directory.clone().into()))
+    let directories = names.iter().map(move |&name| (name.into(), Some(directory.clone().into())));
+    let outer = env::vars_os().map(|(name, _)| name).filter(|name| super::is_protocol_variable(name));
+    directories.chain(outer.map(|name| (name, None)))
 }
 
 /// Returns the assignment of a runner that limits the time of each executable, before the user's runner.

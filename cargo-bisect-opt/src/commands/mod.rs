@@ -34,6 +34,7 @@ mod watch;
 mod within;
 
 use std::{
+    cell::Cell,
     env, io,
     path::Path,
     process::{ExitCode, Termination},
@@ -355,7 +356,7 @@ fn in_lab<R>(
     let _advice = AdviceOnPanic::to_continue(continuation);
     let in_flight = InFlight::default();
     let mut lab = Lab {
-        pasted: 0,
+        pasted: Cell::default(),
         options: engine::Options {
             direction: args.direction(),
             runs_per_trial: args.count,

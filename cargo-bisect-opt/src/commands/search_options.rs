@@ -76,9 +76,9 @@ pub(crate) struct SearchArgs {
     /// that has not failed yet, it is one minute by default.
     #[arg(long, value_name = "D", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
-    /// End an execution that takes longer, and count it as failed (`90s`, `2m 30s`)
+    /// Count longer executions as failed (`90s`, `2m 30s`)
     ///
-    /// All its child processes end, too. For `build` and `check`, crates that were compiled by then are kept, and the
+    /// They are ended, with all their child processes. For `build` and `check`, crates that were compiled by then are kept, and the
     /// next run continues from there.
     #[arg(long, value_name = "D", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,

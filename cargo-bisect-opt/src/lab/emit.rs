@@ -12,7 +12,7 @@ use bisect_core::{
 use super::{
     Named,
     calibration::BothFail,
-    pasting,
+    pasting::{self, CulpritLines},
     session::{Progress, Session},
     target::{Reader, Reproduction, Target},
     text_runs,
@@ -27,7 +27,7 @@ use crate::{
         noise::CulpritEstimate,
         trial_context::TrialContext,
     },
-    process::{processors::Processors, shell},
+    process::processors::Processors,
     report::{content::Report, scan},
     run::{result::RunResult, spec::RunSpec},
     units::plural,
@@ -223,14 +223,12 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
         let tests = session.tests.as_deref().map(names);
         let number = session.lab.totals.sets + number + 1;
         let changes = session.target.numbering().ids(shared.culprit).collect();
-        found.push(Named { changes, found: culprit_found(session, number, (shared.culprit, numbers), noise, tests) });
+        let found_now = culprit_found(session, number, (shared.culprit, numbers), noise, tests, is_final);
+        found.push(Named { changes, found: found_now });
     }
     found.sort_by_key(|named| named.found.set);
     for Named { found, .. } in &mut found {
         found.patches = patches(session, found)?;
-        if is_final {
-            pasting::paste(session, found);
-        }
         session.smallest_failure.forget();
         session.lab.emit(&if is_final { Event::Found(found) } else { Event::Preliminary(found) })?;
     }
@@ -331,6 +329,7 @@ fn culprit_found<T: Target>(
     (culprit, numbers): (&Culprit, &[usize]),
     noise: Option<CulpritEstimate>,
     tests: Option<Vec<String>>,
+    is_final: bool,
 ) -> Found {
     let runs = &session.confirming_runs[&culprit.confirmed_by];
     let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
@@ -368,13 +367,22 @@ fn culprit_found<T: Target>(
         culprit: repetition.line(line(&selection, &stem, Reader::Replay, false)),
         others: repetition.line(line(&others, &format!("{stem}-others"), Reader::Replay, false)),
     };
-    let person = Reader::Person;
-    let reproduce = repetition.line_that_shows(times, line(&selection, &stem, person, hangs));
+    let for_person = |selection: &Selection, stem: &str| line(selection, stem, Reader::Person, hangs);
     let replaces = both_fail(session).map(|both| both.usual);
-    let passing = session.passing.nearest(session.steps(&selection), numbers, &others);
-    let passes = line(&passing, &format!("{stem}-others"), person, hangs);
-    let passes = Some(passes).filter(|line| !shell::is_refusal(line) && replaces.is_none());
-    let passes = passes.map(|line| repetition.line_that_shows(times, line));
+    let passing = match replaces {
+        Some(_) => Vec::new(),
+        None => session.passing.beside(session.steps(&selection), numbers, &others),
+    };
+    let lines = CulpritLines {
+        reproduce: for_person(&selection, &stem),
+        passes: passing.iter().map(|passing| for_person(passing, &format!("{stem}-others"))).collect(),
+    };
+    let repeated = |line: String| repetition.line_that_shows(times, line);
+    let (reproduce, passes, pasted) = if is_final {
+        pasting::chosen(session, number, lines, repeated)
+    } else {
+        (repeated(lines.reproduce), lines.passes.into_iter().next().map(repeated), None)
+    };
     let inside = session.lab.next_steps.inside_of_commits(&changes);
     let next = session
         .target
@@ -397,7 +405,7 @@ fn culprit_found<T: Target>(
         reproduce,
         passes,
         short: session.target.short_line(&ids, culprit.mode),
-        pasted: None,
+        pasted,
         replaces,
         last_change,
         replay,

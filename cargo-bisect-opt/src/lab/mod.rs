@@ -30,6 +30,7 @@ pub(crate) mod watch;
 mod workers;
 
 use std::{
+    cell::Cell,
     io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
@@ -108,7 +109,7 @@ pub(crate) struct Lab<'a> {
     /// The runs in flight, for a display of them.
     pub(crate) in_flight: InFlight,
     /// The number of lines of culprits that were run as printed.
-    pub(crate) pasted: usize,
+    pub(crate) pasted: Cell<usize>,
     /// The number of searches that have begun.
     pub(crate) searches: usize,
     /// The next steps for the user, as far as they are known.
@@ -226,7 +227,7 @@ impl Lab<'_> {
             sets: found.len(),
             trials: search.progress().trials(),
             runs: search.progress().runs(),
-            pasted: std::mem::take(&mut self.pasted),
+            pasted: self.pasted.take(),
             duration: self.time_since(begun),
             noise,
             answers: Vec::new(),

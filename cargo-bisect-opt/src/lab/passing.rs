@@ -13,6 +13,8 @@ pub(super) struct PassingStates {
     without: BTreeMap<Vec<Rank>, Outcomes>,
     /// The runs that enabled (false) or disabled (true) this number of steps of a counter, in the order of the search.
     steps: BTreeMap<(bool, usize), Outcomes>,
+    /// True if nothing was there to run at an end: such a run passes, but no command line does.
+    has_empty_end: bool,
 }
 
 /// True for each test that has passed in all runs.
@@ -22,6 +24,10 @@ impl PassingStates {
     /// Learns the results of a trial, one for each of its tests. `steps` is the number of steps that its prefix contains, of
     /// a counter.
     pub(super) fn learn(&mut self, trial: &Trial, steps: Option<usize>, runs: &[RunResult]) {
+        if runs.iter().all(|run| run.outcome == Outcome::Pass && run.duration.is_zero()) {
+            self.has_empty_end |= matches!(trial.question, Question::AllOn | Question::AllOff);
+            return;
+        }
         if let Some(steps) = steps {
             learn(self.steps.entry((trial.selection.inverted, steps)).or_default(), &trial.tests, runs);
         }
@@ -32,29 +38,29 @@ impl PassingStates {
         }
     }
 
-    /// Returns the nearest selection without a culprit in which these tests have passed. `steps` is the number of steps that
-    /// fail with it, of a counter. `others` selects all changes but those of the culprit.
-    pub(super) fn nearest(&self, steps: Option<usize>, tests: &[usize], others: &Selection) -> Selection {
+    /// Returns selections without a culprit in which these tests have passed, the nearest one first. `steps` is the number
+    /// of steps that fail with it, of a counter. `others` selects all changes but those of the culprit.
+    pub(super) fn beside(&self, steps: Option<usize>, tests: &[usize], others: &Selection) -> Vec<Selection> {
         let before = steps.and_then(|steps| self.before(steps, tests, others));
-        before.unwrap_or_else(|| self.beside(tests, others))
+        let end = Selection { inverted: EndState::passing(others) == EndState::AllOff, ..Selection::all() };
+        let end = (!self.has_empty_end).then_some(end);
+        before.into_iter().chain(self.without(tests, others)).chain(end).collect()
     }
 
     /// Returns the selection in which these tests have passed: all changes but those that `others` leaves out, if
-    /// necessary without those of other culprits either; or else that of the end state that passes.
-    fn beside(&self, tests: &[usize], others: &Selection) -> Selection {
+    /// necessary without those of other culprits either.
+    fn without(&self, tests: &[usize], others: &Selection) -> Option<Selection> {
         let is_without = |left_out: &Vec<Rank>| others.excluded.iter().all(|change| left_out.contains(change));
         let states = self.without.iter().filter(|(left_out, known)| is_without(left_out) && passed(known, tests));
-        match states.map(|(left_out, _)| left_out).min_by_key(|left_out| left_out.len()) {
-            Some(left_out) => Selection { excluded: left_out.clone(), ..others.clone() },
-            None => Selection { inverted: EndState::passing(others) == EndState::AllOff, ..Selection::all() },
-        }
+        let nearest = states.map(|(left_out, _)| left_out).min_by_key(|left_out| left_out.len())?;
+        Some(Selection { excluded: nearest.clone(), ..others.clone() })
     }
 
     /// Returns the selection of the longest prefix, shorter than `failing`, with which these tests have passed; `None` if
     /// they have not passed with a shorter one.
     fn before(&self, failing: usize, tests: &[usize], others: &Selection) -> Option<Selection> {
         let inverted = others.inverted;
-        let shorter = self.steps.range((inverted, 1)..(inverted, failing)).rev();
+        let shorter = self.steps.range((inverted, 1)..(inverted, failing.max(1))).rev();
         let (&(_, steps), _) = shorter.into_iter().find(|(_, known)| passed(known, tests))?;
         Some(Selection { prefix: Prefix::Below(Rank::at(steps)), inverted, ..Selection::all() })
     }
@@ -90,7 +96,7 @@ mod tests {
             reason: String::new(),
             failed_tests: Vec::new(),
             failures: Vec::new(),
-            duration: Duration::ZERO,
+            duration: Duration::from_millis(1),
             executions: 1,
             extra_outcomes: Vec::new(),
             build_time: Duration::ZERO,
@@ -110,14 +116,31 @@ mod tests {
         learn(&[7, 3], &[(0, Outcome::Pass)]);
         learn(&[9], &[(0, Outcome::Pass)]);
         learn(&[9], &[(0, Outcome::Fail)]);
-        let beside = |tests: &[usize], changes: &[u64]| states.beside(tests, &without(changes));
+        let beside = |tests: &[usize], changes: &[u64]| states.beside(None, tests, &without(changes)).remove(0);
         assert_eq!(beside(&[1], &[3]), without(&[3]));
         assert_eq!(beside(&[0], &[3]), without(&[3, 7]), "without the other culprit of the test");
         let none = Selection { inverted: true, ..Selection::all() };
         assert_eq!(beside(&[0, 1], &[3]), none);
         assert_eq!(beside(&[0], &[9]), none, "it has passed only once");
         let disabled = Selection { inverted: true, ..without(&[5]) };
-        assert_eq!(states.beside(&[0], &disabled), Selection::all());
+        assert_eq!(states.beside(None, &[0], &disabled), [Selection::all()]);
+    }
+
+    #[test]
+    fn nothing_passes_where_there_is_nothing_to_run() {
+        let mut states = PassingStates::default();
+        let empty = RunResult { duration: Duration::ZERO, ..run(Outcome::Pass) };
+        for (question, selection) in [
+            (Question::AllOff, Selection { inverted: true, ..Selection::all() }),
+            (Question::AllButFound, without(&[3])),
+        ] {
+            states.learn(
+                &Trial { id: TrialId(0), question, selection, tests: vec![0] },
+                None,
+                std::slice::from_ref(&empty),
+            );
+        }
+        assert_eq!(states.beside(None, &[0], &without(&[3])), []);
     }
 
     #[test]
@@ -135,13 +158,22 @@ mod tests {
             learn(&mut states, 100, Outcome::Fail);
             learn(&mut states, 50, Outcome::Unresolved(Reason::Skip));
             let others = Selection { inverted, ..Selection::all() };
-            assert_eq!(states.nearest(Some(60), &[0], &others), end, "none of the steps: it is the end state");
+            assert_eq!(
+                states.beside(Some(60), &[0], &others),
+                std::slice::from_ref(&end),
+                "none of the steps: it is the end state"
+            );
             for (steps, outcome) in [(25, Outcome::Pass), (37, Outcome::Pass), (39, Outcome::Pass), (39, Outcome::Fail)]
             {
                 learn(&mut states, steps, outcome);
             }
-            assert_eq!(states.nearest(Some(60), &[0], &others), below(37), "with 39, it has passed only once");
-            assert_eq!(states.nearest(Some(37), &[0], &others), below(25));
+            assert_eq!(
+                states.beside(Some(60), &[0], &others),
+                [below(37), end.clone()],
+                "with 39, it has passed only once"
+            );
+            assert_eq!(states.beside(Some(37), &[0], &others), [below(25), end.clone()]);
+            assert_eq!(states.beside(Some(0), &[0], &others), [end]);
         }
     }
 }

@@ -1,32 +1,70 @@
 //! The lines of a culprit, which are run before they are printed: what is printed for pasting has been pasted.
+//!
+//! A run of the search has a temporary directory and a slot of its own. A line that does not do what it says without
+//! these is printed with them. A line that has not passed is replaced by one for another state that has passed.
 
 use std::time::Duration;
 
 use super::{Lab, session::Session, target::Target};
 use crate::{
-    output::{events::Found, json_lines, pasted::PastedLines},
-    process::{own_file, scratch_dir::ScratchDir},
+    output::{json_lines, pasted::PastedLines},
+    process::{own_file, scratch_dir::ScratchDir, shell, slots::Slots},
     run::pasting::{LineEnd, Pasting},
 };
 
 /// The time for a line, in addition to that of the whole search.
 const EXTRA_TIME: Duration = Duration::from_secs(600);
 
-/// Runs the lines of a culprit. These runs are no trials, and `--max-runs` does not count them, but where it allows no
-/// other run, they are not made.
-pub(super) fn paste<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &mut Found) {
+/// The lines of a culprit, each for one execution.
+#[derive(Debug)]
+pub(super) struct CulpritLines {
+    /// The line that fails.
+    pub(super) reproduce: String,
+    /// The lines that pass, the best one first.
+    pub(super) passes: Vec<String>,
+}
+
+/// Runs the lines of a culprit, each repeated by this function, until there is one that fails and one that passes. Returns
+/// these, or the best ones.
+///
+/// These runs are no trials, and `--max-runs` does not count them, but where it allows no other run, they are not made.
+pub(super) fn chosen<T: Target>(
+    session: &Session<'_, '_, '_, '_, T>,
+    culprit: usize,
+    lines: CulpritLines,
+    repeated: impl Fn(String) -> String,
+) -> (String, Option<String>, Option<PastedLines>) {
     // Without it, the output is lost, but not the end.
     let _ = fs_err::create_dir_all(session.lab.run_dir.inputs());
     let temporary = ScratchDir::new().ok();
-    let end_of = |line: &str, name| match &temporary {
-        Some(temporary) => end_of(session, (line, name), found.set, temporary),
-        None => LineEnd::NotRun,
+    let of = |lines: Vec<String>, expected| {
+        let name = if expected == LineEnd::Fail { "fails" } else { "passes" };
+        let mut best = None;
+        let lines = lines.into_iter().filter(|line| !shell::is_refusal(line) || expected == LineEnd::Fail);
+        for line in lines.flat_map(|line| [line.clone(), set_apart(&line)]).map(&repeated) {
+            let end = match &temporary {
+                Some(temporary) => end_of(session, (&line, name), culprit, temporary),
+                None => LineEnd::NotRun,
+            };
+            if [expected, LineEnd::NotRun].contains(&end) {
+                return Some((line, end));
+            }
+            best.get_or_insert((line, end));
+        }
+        best
     };
-    let reproduce = end_of(&found.reproduce, "fails");
-    let passes = found.passes.as_deref().map(|line| end_of(line, "passes"));
-    let pasted = PastedLines { reproduce, passes };
-    session.lab.pasted += pasted.count();
-    found.pasted = Some(pasted);
+    let (reproduce, fails) = of(vec![lines.reproduce], LineEnd::Fail).expect("there is a line that fails");
+    let (passes, passing) = of(lines.passes, LineEnd::Pass).unzip();
+    (reproduce, passes, Some(PastedLines { reproduce: fails, passes: passing }))
+}
+
+/// Returns a line that runs another one with what each run of the search has: an empty directory for temporary files, and
+/// the variables of the first slot.
+fn set_apart(line: &str) -> String {
+    let slots = Slots::inherited();
+    let variables = slots.variables(0).map(|(name, value)| format!(" {}={}", name.display(), shell::quote(value)));
+    let slot = variables.collect::<String>();
+    format!("(export TMPDIR=\"$(mktemp -d)\"{slot} && trap 'rm -rf \"$TMPDIR\"' EXIT && {line})")
 }
 
 /// Runs a line of a culprit, with its name, unless an interrupted search has done so.
@@ -37,6 +75,7 @@ fn end_of<T: Target>(
     temporary: &ScratchDir,
 ) -> LineEnd {
     if let Some(known) = recorded(session.lab, line) {
+        session.lab.pasted.update(|count| count + 1);
         return known;
     }
     let runs = session.lab.totals.runs + session.search.progress().runs();
@@ -55,6 +94,7 @@ fn end_of<T: Target>(
         is_alone: session.workers.is_idle(),
     });
     if end != LineEnd::NotRun {
+        session.lab.pasted.update(|count| count + 1);
         record(session.lab, line, end);
     }
     end

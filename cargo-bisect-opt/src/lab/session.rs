@@ -215,11 +215,12 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         Repetition::new(NonZeroUsize::new(times), None)
     }
 
-    /// Returns the number of steps in the prefix of a selection, of a counter.
+    /// Returns the number of steps that a selection switches, of a counter, in the order of the search.
     pub(super) fn steps(&self, selection: &Selection) -> Option<usize> {
         let known = self.search.progress().changes();
         let is_counter = self.target.order() == Order::Counter && known > 0;
-        is_counter.then(|| selection.counter_limit(known))
+        let limit = selection.counter_limit(known);
+        is_counter.then_some(if selection.inverted { known - limit } else { limit })
     }
 
     /// Returns true if a trial is of the whole target in an end state.

@@ -9,7 +9,7 @@ mod loop_tests;
 mod resumed;
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     io::{self, Write},
     num::NonZeroUsize,
     path::Path,
@@ -106,7 +106,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let results_alone = OnScreen(Results::new(first.root()), answer.clone());
     let provenance = Provenance { root: first.root().display().to_string(), ..Provenance::default() };
     let mut lab = Lab {
-        pasted: 0,
+        pasted: Cell::default(),
         options,
         jobs,
         repetition,

@@ -401,7 +401,7 @@ pub(crate) fn in_milliseconds(duration: Duration) -> u64 {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(number: &usize) -> bool {
+pub(super) fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use bisect_core::search::Mode;
 use serde::{Deserialize, Serialize};
 
-use super::{mode_name, noise::NoiseEstimate, trial_context::TrialContext};
+use super::{events::is_zero, mode_name, noise::NoiseEstimate, trial_context::TrialContext};
 use crate::process::shell;
 use culprit::RecordedCulprit;
 
@@ -156,7 +156,7 @@ pub(crate) struct RecordedEnd {
     pub(crate) trials: usize,
     pub(crate) runs: usize,
     /// The number of lines of culprits that were run as printed.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) pasted: usize,
     /// The time of the search, in milliseconds.
     pub(crate) ms: u64,

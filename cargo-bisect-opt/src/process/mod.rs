@@ -115,7 +115,15 @@ pub(crate) enum Ending {
 /// # Errors
 /// If it cannot be started, or its output cannot be read. No process remains then either.
 pub(crate) fn run(spec: ProcessSpec<'_>) -> Result<Finished, SpawnError> {
-    run_with(spec, None)
+    run_with(spec, None, false)
+}
+
+/// Runs a process to its end like [`run`], and ends all its descendants then, also those in sessions of their own.
+///
+/// # Errors
+/// See [`run`].
+pub(crate) fn run_without_daemons(spec: ProcessSpec<'_>) -> Result<Finished, SpawnError> {
+    run_with(spec, None, true)
 }
 
 /// Runs a process to its end like [`run`], but redirects its standard error to `stderr`.
@@ -123,17 +131,17 @@ pub(crate) fn run(spec: ProcessSpec<'_>) -> Result<Finished, SpawnError> {
 /// # Errors
 /// See [`run`].
 pub(crate) fn run_except_stderr(spec: ProcessSpec<'_>, stderr: Stdio) -> Result<Finished, SpawnError> {
-    run_with(spec, Some(stderr))
+    run_with(spec, Some(stderr), false)
 }
 
-fn run_with(spec: ProcessSpec<'_>, stderr: Option<Stdio>) -> Result<Finished, SpawnError> {
+fn run_with(spec: ProcessSpec<'_>, stderr: Option<Stdio>, ends_daemons: bool) -> Result<Finished, SpawnError> {
     let mut capture = Capture::new(spec.log, spec.append, spec.tail, spec.reader);
     let failed = SpawnError::of(&spec.command);
     let run = || {
         let (ending, duration) = if spec.interrupt.requested() {
             (Ending::Interrupted, Duration::ZERO)
         } else {
-            follow(spec.command, stderr, spec.timeout, spec.interrupt, &mut capture)?
+            follow(spec.command, stderr, ends_daemons, (spec.timeout, spec.interrupt), &mut capture)?
         };
         let (output, lost_log) = capture.finish()?;
         Ok(Finished { ending, output, duration, lost_log })
@@ -144,8 +152,8 @@ fn run_with(spec: ProcessSpec<'_>, stderr: Option<Stdio>) -> Result<Finished, Sp
 fn follow(
     mut command: Command,
     stderr: Option<Stdio>,
-    timeout: Option<Duration>,
-    interrupt: &Interrupt,
+    ends_daemons: bool,
+    (timeout, interrupt): (Option<Duration>, &Interrupt),
     capture: &mut Capture<'_>,
 ) -> io::Result<(Ending, Duration)> {
     let (reader, writer) = patiently(io::pipe)?;
@@ -155,7 +163,7 @@ fn follow(
         .stderr(stderr.unwrap_or_else(|| writer.into()));
     let started = Instant::now();
     // Spawning drops the command, and with it our writing ends of the pipe; else the pipe would never be at its end.
-    let tree = ProcessTree::spawn(command)?;
+    let tree = ProcessTree::spawn(command, ends_daemons)?;
     tree.follow(reader, started, timeout, interrupt, capture)
 }
 

@@ -97,11 +97,6 @@ impl ScratchDir {
         &self.path
     }
 
-    /// Returns true if there is a file in it.
-    pub(crate) fn has_files(&self) -> bool {
-        fs_err::read_dir(&self.path).is_ok_and(|mut files| files.next().is_some())
-    }
-
     /// Returns the variables that make a program use it.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         VARIABLES.iter().map(|&name| (name, self.path()))

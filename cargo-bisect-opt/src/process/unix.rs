@@ -51,18 +51,20 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) struct ProcessTree {
     child: Child,
     family: Family,
+    /// True if its descendants in sessions of their own end with it, too.
+    ends_daemons: bool,
     _guarded: Guarded,
 }
 
 impl ProcessTree {
-    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
+    pub(super) fn spawn(mut command: Command, ends_daemons: bool) -> io::Result<Self> {
         session::prepare(&mut command);
         let mark = family::prepare(&mut command);
         let guarded = Guarded::new(mark.text());
         let child = leaders::spawn(&mut command)?;
         let leader = Pid::from_child(&child);
         guarded.leads(leader);
-        Ok(Self { child, family: Family::new(leader, mark), _guarded: guarded })
+        Ok(Self { child, family: Family::new(leader, mark), ends_daemons, _guarded: guarded })
     }
 
     /// Waits until the process has ended or must end. Ends all its descendants.
@@ -80,7 +82,8 @@ impl ProcessTree {
             let deadline = timeout.and_then(|timeout| started.checked_add(timeout));
             let ending = follower.until_it_ends(deadline)?;
             let duration = started.elapsed();
-            follower.end(if ending.is_none() { Scope::Group } else { Scope::Descendants })?;
+            let is_group = ending.is_none() && !self.ends_daemons;
+            follower.end(if is_group { Scope::Group } else { Scope::Descendants })?;
             follower.take_rest()?;
             Ok((ending, duration))
         });
@@ -344,7 +347,7 @@ mod tests {
         let mut capture = Capture::new(log.path(), false, READ_SIZE, None);
         let (reader, mut writer) = io::pipe().unwrap();
         command.stdin(Stdio::null());
-        let tree = ProcessTree::spawn(command).unwrap();
+        let tree = ProcessTree::spawn(command, false).unwrap();
         let mut follower = Follower::new(&tree.family, reader, &interrupt, &mut capture).unwrap();
         test(&mut follower, &interrupt, &mut writer);
         drop(follower);

@@ -36,7 +36,7 @@ enum PipeEvent {
 }
 
 impl ProcessTree {
-    pub(super) fn spawn(command: Command) -> io::Result<Self> {
+    pub(super) fn spawn(command: Command, _ends_daemons: bool) -> io::Result<Self> {
         Ok(Self { child: CommandWrap::from(command).wrap(JobObject).spawn()? })
     }
 

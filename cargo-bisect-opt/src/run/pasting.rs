@@ -39,16 +39,22 @@ pub(crate) struct Pasting<'a> {
 }
 
 impl Pasting<'_> {
-    /// Runs the line where the search was started, with these variables.
+    /// Runs the line where the search was started, with these variables; without those that have no value.
     pub(crate) fn run(
         &self,
         kind: TargetKind,
         skip_code: i32,
-        variables: impl IntoIterator<Item = (&'static str, OsString)>,
+        variables: impl IntoIterator<Item = (OsString, Option<OsString>)>,
     ) -> LineEnd {
         let mut command = Command::new("sh");
-        command.arg("-c").arg(self.line).envs(self.temporary.variables()).envs(variables);
-        let finished = process::run(ProcessSpec {
+        command.arg("-c").arg(self.line).envs(self.temporary.variables());
+        for (name, value) in variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let finished = process::run_without_daemons(ProcessSpec {
             command,
             timeout: Some(self.timeout),
             log: self.log,
@@ -86,14 +92,14 @@ mod tests {
             temporary: &ScratchDir::new().unwrap(),
             is_alone: true,
         };
-        pasting.run(kind, 125, [("WHERE", "here".into())])
+        pasting.run(kind, 125, [("WHERE".into(), Some("here".into())), ("HOME".into(), None)])
     }
 
     #[test]
     fn a_line_passes_fails_or_gives_no_result() {
         let unbuilt = "echo 'error: could not compile `x` (lib) due to 1 previous error'; exit 101";
         for (line, kind, expected) in [
-            ("test $WHERE = here", TargetKind::Command, LineEnd::Pass),
+            ("test $WHERE = here && test -z \"$HOME\"", TargetKind::Command, LineEnd::Pass),
             ("false", TargetKind::Command, LineEnd::Fail),
             ("exit 125", TargetKind::Program, LineEnd::Unresolved),
             ("kill -9 $$", TargetKind::Program, LineEnd::Fail),

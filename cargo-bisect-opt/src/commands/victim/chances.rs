@@ -258,7 +258,7 @@ mod tests {
         let words = chosen.no_more("v", tally(0, 7));
         assert!(words.ends_with("and in none of 7 later ones: the cause of its failures is gone"), "{words}");
         let words = |is_likely| nothing_matters("v", tally(3, 100), tally(4, 90), is_likely);
-        let rates = "it failed in 3 of 100 runs with all other tests, in 4 of 90 runs with none";
+        let rates = "it failed in 3 of 100 executions with all other tests, in 4 of 90 executions with none";
         assert_eq!(words(true), format!("`v` is flaky, and no other test makes a difference: {rates}. Debug it alone"));
         let open = format!("`v` is flaky, and the runs do not show whether another test makes a difference: {rates}");
         assert_eq!(words(false), open);
@@ -267,13 +267,13 @@ mod tests {
     #[test]
     fn without_a_failure_a_bound_is_stated() {
         let words = chances([(0, 812), (0, 60), (0, 0)]).bounds(Tally { failed: 0, executions: 3 });
-        let expected = "in 0 of 812 runs after the tests listed before it (a rate above 0.4% is excluded at 95%), in 0 of 60 \
-                        runs beside all others, 2 at once (a rate above 5% is excluded at 95%) and in 0 of 3 runs alone (a rate \
-                        above 63% is excluded at 95%)";
+        let expected = "in 0 of 812 executions after the tests listed before it (a rate above 0.4% is excluded at 95%), in \
+                        0 of 60 executions beside all others, 2 at once (a rate above 5% is excluded at 95%) and in 0 of 3 \
+                        executions alone (a rate above 63% is excluded at 95%)";
         assert_eq!(words, expected);
         let words =
             |is_time_given| chances([(0, 8), (0, 0), (0, 0)]).never_failed("v", Tally::default(), is_time_given);
-        assert!(words(false).starts_with("`v` never failed: in 0 of 8 runs after"), "{}", words(false));
+        assert!(words(false).starts_with("`v` never failed: in 0 of 8 executions after"), "{}", words(false));
         assert!(words(false).ends_with(". If it fails more rarely, allow more time: --budget 10m"), "{}", words(false));
         assert!(words(true).ends_with("It may fail more rarely, or only on another machine, or under load"));
     }

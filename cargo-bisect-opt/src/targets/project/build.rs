@@ -53,7 +53,9 @@ pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<
         artifacts = Some(built.artifacts);
         Ok(vec![part])
     })?;
-    let duration = started.elapsed();
+    // If there was nothing to build, it took no time.
+    let is_nothing = artifacts.as_ref().is_some_and(|artifacts| artifacts.is_complete && artifacts.units == 0);
+    let duration = if is_nothing { Duration::ZERO } else { started.elapsed() };
     run.collect(artifacts.as_ref(), &mut reports)?;
     reports.read_file(&run.spec.report_file)?;
     let (build_time, dependent) = (Duration::ZERO, Failures::new());

@@ -1,6 +1,9 @@
 //! One attempt: builds if necessary, then runs the selected tests, or the program, in one go.
 
-use std::{borrow::Cow, time::Instant};
+use std::{
+    borrow::Cow,
+    time::{Duration, Instant},
+};
 
 use bisect_core::search::{Outcome, Reason};
 
@@ -42,7 +45,8 @@ pub(super) fn attempt<'a>(
     let repetition = run.spec.repetition;
     let executions =
         run.repeat(repetition, &run.together(), || execute(run, &run.brief.tests, &artifacts, &mut reports))?;
-    let duration = started.elapsed();
+    // If there was nothing to execute, it took no time.
+    let duration = if executions.iter().all(Vec::is_empty) { Duration::ZERO } else { started.elapsed() };
     run.read_reports(&run.spec.report_file, &mut reports)?;
     let attempt = Attempt { executions, repetition, reports, build_time, duration, dependent: Failures::new() };
     Ok((attempt, Some(artifacts)))

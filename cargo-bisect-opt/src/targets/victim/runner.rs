@@ -67,9 +67,6 @@ pub(crate) struct VictimRun {
     pub(super) blocker: Option<String>,
     /// The other tests that were probably running when the process ended with the victim.
     pub(super) crash: Option<Vec<String>>,
-    /// True if it left files in the directory for temporary files.
-    #[serde(default)]
-    pub(super) leaves_files: bool,
 }
 
 /// The variables that take precedence over `HOME`.
@@ -144,14 +141,13 @@ impl VictimRunner {
         self.suite.tests.iter().map(String::as_str).filter(|test| tests.contains(test)).collect()
     }
 
-    /// Makes a run. Returns the end of the process in which the victim ran, the number of tests in it, and true if there
-    /// are temporary files left.
+    /// Makes a run, and returns the end of the process in which the victim ran, and the number of tests in it.
     fn execute(
         &self,
         spec: &RunSpec,
         surroundings: &Surroundings<'_>,
         chosen: &[usize],
-    ) -> Result<(Finished, usize, bool), RunError> {
+    ) -> Result<(Finished, usize), RunError> {
         let command = |arguments: &[OsString]| self.suite.launch.command(arguments);
         surroundings.seat.set(Activity::Tests(chosen.len() + self.required.tests.len() + 1));
         let Way::Apart(apart) = self.way else {
@@ -159,13 +155,12 @@ impl VictimRunner {
             if let Some(threads) = self.more_threads() {
                 command.env(libtest::THREADS, threads.to_string());
             }
-            let temporary = surroundings.set_apart(&mut command, spec.slot)?;
+            let _temporary = surroundings.set_apart(&mut command, spec.slot)?;
             let own = surroundings.scratch.inner()?;
             if let Some(thing) = self.renewed {
                 self.renew(&mut command, thing, &own);
             }
-            let finished = self.run(command, &spec.log, surroundings)?;
-            return Ok((finished, chosen.len() + self.required.tests.len() + 1, temporary.has_files()));
+            return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + self.required.tests.len() + 1));
         };
         let (mut first, mut second) = (command(&self.arguments(chosen, false)), command(&self.arguments(&[], true)));
         let slot = |is_new: bool| spec.slot + usize::from(is_new && apart.thing == Some(Thing::Slot));
@@ -189,7 +184,7 @@ impl VictimRunner {
         } else {
             self.run(first, &log, surroundings).and_then(|_| self.run(second, &spec.log, surroundings))
         };
-        Ok((victim?, self.required(true).len() + 1, temporary.has_files()))
+        Ok((victim?, self.required(true).len() + 1))
     }
 
     fn run(&self, command: Command, log: &Path, surroundings: &Surroundings<'_>) -> Result<Finished, RunError> {
@@ -244,10 +239,9 @@ impl Runner for VictimRunner {
         let mut reports = Reports::new(true);
         reports.add_known((0..self.others.len()).map(id).filter(|&id| spec.choice.selects(id)));
         let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
-        let (mut blocker, mut crash, mut leaves_files) = (None, None, false);
+        let (mut blocker, mut crash) = (None, None);
         for _ in 0..spec.repetition.times() {
-            let (finished, tests, has_left) = self.execute(spec, surroundings, &chosen)?;
-            leaves_files |= has_left;
+            let (finished, tests) = self.execute(spec, surroundings, &chosen)?;
             let names = self.in_order(&chosen);
             let rule = VictimRule {
                 victim: &self.victim,
@@ -272,8 +266,7 @@ impl Runner for VictimRunner {
                 break;
             }
         }
-        let repetition = spec.repetition;
-        Ok(VictimRun { chosen, executions, repetition, reports, duration, notes, blocker, crash, leaves_files })
+        Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes, blocker, crash })
     }
 }
 

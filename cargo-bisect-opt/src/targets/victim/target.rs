@@ -55,8 +55,6 @@ pub(crate) struct VictimTarget {
     crash: Option<Vec<String>>,
     /// The maximum number of executions in a run, if runs are made only to see whether the victim ever fails.
     chance: Option<usize>,
-    /// True if a run has left files in the directory for temporary files, where the next run of a user finds them.
-    leaves_files: bool,
     notes: Notes,
 }
 
@@ -100,7 +98,6 @@ impl VictimTarget {
             blocker: None,
             crash: None,
             chance: None,
-            leaves_files: false,
             notes: Notes::default(),
         }
     }
@@ -239,7 +236,6 @@ impl Judge for VictimTarget {
         let (outcome, ref reason) = shown.executions[decisive];
         self.blocker.clone_from(&shown.blocker);
         self.crash.clone_from(&shown.crash);
-        self.leaves_files |= shown.leaves_files;
         self.unresolved = matches!(outcome, Outcome::Unresolved(_)).then(|| reason.clone());
         let failed = (outcome == Outcome::Fail).then(|| self.runner.victim.clone());
         Judgement::Ready(vec![RunResult {
@@ -373,11 +369,10 @@ impl Target for VictimTarget {
             _ => shell::quote(PathBuf::from(runner.suite.directory())),
         };
         let home = if runner.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
-        let temporary = if self.leaves_files { "TMPDIR=\"$(mktemp -d)\" " } else { "" };
         let more_threads = runner.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
         let words = again.limit(runner.options.timeout).into_iter().map(OsString::from).chain(words);
         format!(
-            "cd {directory} && {home}{temporary}{}{}{}{}",
+            "cd {directory} && {home}{}{}{}{}",
             more_threads.unwrap_or_default(),
             variables.collect::<String>(),
             again.reader.before_program(),
