@@ -37,10 +37,18 @@ impl Project {
     }
 
     /// Returns the options with which the user's command line would run only this executable; none if the user has chosen
-    /// packages or targets, because cargo adds those of further options.
+    /// targets, or several packages, because cargo adds those of further options.
     pub(crate) fn options_for_only(&self, executable: &Executable) -> Vec<OsString> {
-        let arguments = &self.arguments;
-        let has_chosen = !arguments.packages.is_empty() || arguments.options_of_any_target() != arguments.options;
-        if has_chosen { Vec::new() } else { [executable.package_options(), executable.options()].concat() }
+        match self.arguments.packages.len() {
+            _ if self.has_chosen_target() => Vec::new(),
+            0 => [executable.package_options(), executable.options()].concat(),
+            1 => executable.options(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns true if the user has chosen targets.
+    pub(crate) fn has_chosen_target(&self) -> bool {
+        self.arguments.options_of_any_target() != self.arguments.options
     }
 }
