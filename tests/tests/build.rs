@@ -179,7 +179,9 @@ fn a_build_without_a_difference_and_one_that_cannot_begin() {
     let fixture = Fixture::new("foundry");
     let codegen = ["--codegen", "--level=crates", "-p"];
     let passes = [&["build"][..], &codegen, &["polish"]].concat();
-    run(&mut search(&fixture, &passes)).expect_status(1).expect_message(&["is this the build that fails for you"]);
+    run(&mut search(&fixture, &passes))
+        .expect_status(1)
+        .expect_message(&["check that this is the build that fails for you"]);
     let unknown = [&passes[..], &["--cargo-arg=--frobnicate"]].concat();
     run(&mut search(&fixture, &unknown)).expect_status(3).expect_message(&["unexpected argument '--frobnicate'"]);
 

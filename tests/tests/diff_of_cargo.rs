@@ -192,7 +192,7 @@ fn hunks_are_checked_only_if_the_new_version_fails() {
     let finished = place.search(&["test", "--diff=HEAD~1..HEAD", "--", "labels"]).expect_status(1);
     finished.expect_message(&[
         "the target passes with every change enabled and with every change disabled",
-        "is this what fails for you, with the same command, features and profile? (documentation tests are not run)",
+        "check that this is what fails for you, with the same command, features and profile (documentation tests are not run)",
     ]);
     assert_eq!(target_directories(), 1, "{finished}");
     let _ = place.search(&["test", "--diff=HEAD~1..HEAD"]).expect_status(0);

@@ -47,6 +47,9 @@ fn one_of_ten_thousand_lines() {
     assert!(trials(&finished) <= 18, "{finished}");
     let first = &finished.events_of("trial")[..2];
     assert_eq!((&first[0]["pattern"], &first[1]["pattern"]), (&"1-".into(), &"!1-".into()));
+    let beside = scratch.read("bisect.out/inputs/culprit-1-others.txt");
+    assert_eq!(beside, numbers(10_000).replace("4321\n", ""), "the line that passes has all others");
+    assert!(finished.events_of("found")[0]["passes"].as_str().unwrap().contains("culprit-1-others.txt"), "{finished}");
 }
 
 #[test]

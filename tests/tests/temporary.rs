@@ -35,7 +35,7 @@ fn each_execution_begins_with_an_empty_directory() {
         assert_eq!(finished.culprits(), [["mill.txt:4: step 3"]]);
         // A line whose directory is not empty would fail without the culprit, too.
         let passes = finished.events_of("found")[0]["passes"].as_str().unwrap().to_owned();
-        let own = "(export TMPDIR=\"$(mktemp -d)\" BISECT_SLOT=0 && trap 'rm -rf \"$TMPDIR\"' EXIT && ";
+        let own = "export TMPDIR=\"$(mktemp -d)\" BISECT_SLOT=0 && trap 'rm -rf \"$TMPDIR\"' EXIT && ";
         assert!(passes.contains(own), "{passes}");
         let seen = scratch.read("seen");
         let distinct: BTreeSet<_> = seen.lines().collect();

@@ -272,7 +272,8 @@ impl Axis for Diff {
         let apply = (!text.is_empty()).then(|| format!("git apply {option}{}", shell::quote(&path)));
         let checkout = worktrees.checkout_command(originals.values().flatten().map(|file| &*file.path), &list)?;
         let (old, short) = (&self.trees.old, &self.trees.old[..self.trees.old.len().min(12)]);
-        // Attributes decide how git writes files that are there already.
+        // A changed `.gitattributes` changes line endings and filters, but git does not write files again that it has
+        // checked out before.
         let has_attributes = |path: &PathBuf| path.file_name().is_some_and(|name| name == ".gitattributes");
         let rewrite = originals.keys().any(|path| has_attributes(path) && apply.is_some());
         let rewrite =

@@ -22,7 +22,9 @@ pub(super) fn of_parts(noun: &str, changes: usize, mode: Mode) -> String {
     match (mode, changes) {
         (Mode::Enable, _) => of_versions(noun, changes, mode),
         (Mode::Disable, 1) => format!("this {noun} is needed: without it the target fails"),
-        (Mode::Disable, _) => format!("one of these {noun}s is needed: the target fails without any of them"),
+        (Mode::Disable, _) => {
+            format!("at least one of these {noun}s is needed: the target fails if all of them are left out")
+        }
     }
 }
 
@@ -77,7 +79,7 @@ mod tests {
                 parts,
                 Mode::Disable,
                 "this feature is needed: without it the target fails",
-                "one of these features is needed: the target fails without any of them",
+                "at least one of these features is needed: the target fails if all of them are left out",
             ),
             (
                 code,

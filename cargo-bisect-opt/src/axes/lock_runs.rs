@@ -12,7 +12,7 @@ use bisect_core::{
     search::{Mode, Order},
 };
 
-use super::{AfterBuild, Application, Axis, Files, Place, Preparation, removed_after_signals, summary_of_builds};
+use super::{AfterBuild, Application, Axis, Files, Place, Preparation, summary_of_builds};
 use crate::{
     cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection, line_settings::TARGET_DIRECTORIES},
     output::terms::Terms,
@@ -215,8 +215,7 @@ impl LockRuns {
              tar -C {root} --exclude=.git --exclude=./target -cf - . | tar -xf - -C \"$tree\" && \
              rm -f \"$tree/Cargo.lock\" && cp {lock_file} \"$tree/Cargo.lock\" && cd \"$around\"/{here}"
         );
-        let person = removed_after_signals(&commands);
-        let preparation = Preparation { person, replay: commands, is_worktree: false };
+        let preparation = Preparation { commands: [commands.clone(), commands], commit: None };
         Ok(Application { preparation: Some(preparation), ..self.build() })
     }
 

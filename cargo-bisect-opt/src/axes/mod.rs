@@ -43,7 +43,6 @@ mod versions;
 pub(crate) mod watch;
 
 use std::{
-    borrow::Cow,
     env,
     ffi::OsString,
     fmt::Debug,
@@ -68,6 +67,7 @@ use crate::{
     run::{
         error::RunError,
         numbering::Numbering,
+        outcome::UNTESTED,
         spec::{Choice, RunSpec, Surroundings},
     },
     vcs::{query::LOCAL_VARIABLES, worktrees::Worktrees},
@@ -254,7 +254,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
         None
     }
 
-    /// Returns a short command line about these changes of a culprit that works on any machine, to quote in an issue.
+    /// Returns a short command line about these changes of a culprit, without files of this search, to quote in an issue.
     fn short_line(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
         None
     }
@@ -305,20 +305,23 @@ pub(crate) struct Application {
     pub(crate) preparation: Option<Preparation>,
 }
 
-/// Shell commands that prepare a directory of its own to reproduce a run, go there, and remove it at the end. They set
+/// Shell commands that make a temporary directory for one run, go there, and remove it at the end of the shell. They set
 /// `tree` to its top directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Preparation {
-    /// The commands for a person.
-    pub(crate) person: String,
-    /// The commands for a replay.
-    pub(crate) replay: String,
-    /// True if the directory has only files that git tracks.
-    pub(crate) is_worktree: bool,
+    /// The commands for a person, and those for a replay.
+    pub(crate) commands: [String; 2],
+    /// The commit whose files are there, if there are no other ones.
+    pub(crate) commit: Option<String>,
 }
 
 impl Preparation {
-    /// Returns the commands for a worktree of a commit, given by its hash and a short one. `steps` complete the worktree.
+    /// The target directory in the temporary one, as a word for a shell. It is used if the user's settings would make both
+    /// share the user's artifacts.
+    pub(crate) const TARGET_DIRECTORY: &str = "\"$tree\"/target";
+
+    /// Returns the commands for a worktree of a commit, given by its hash and a short one. `steps` are run in the worktree,
+    /// in this order.
     pub(crate) fn in_worktree(
         worktrees: &Worktrees,
         [hash, short]: [&str; 2],
@@ -331,36 +334,28 @@ impl Preparation {
             let all = [Some(worktrees.shell_commands(commit))].into_iter().chain(steps.iter().cloned());
             all.chain([worktrees.copy_command(), go.clone()]).flatten().collect::<Vec<_>>().join(" && ")
         };
-        Self { person: removed_after_signals(&commands(short)), replay: commands(hash), is_worktree: true }
+        Self { commands: [short, hash].map(commands), commit: Some(hash.to_owned()) }
     }
 
     /// Returns the commands for this reader. With the variables that git sets for hooks, they would work on the user's
-    /// repository.
-    pub(crate) fn of(&self, reader: Reader) -> Cow<'_, str> {
+    /// repository. If they fail, the target was not tested, which the status says to a person.
+    pub(crate) fn of(&self, reader: Reader) -> String {
+        let [person, replay] = &self.commands;
         match reader {
             Reader::Person => {
                 let set: Vec<_> = LOCAL_VARIABLES.into_iter().filter(|name| env::var_os(name).is_some()).collect();
-                match set.as_slice() {
-                    [] => Cow::Borrowed(&self.person),
-                    set => format!("unset {} && {}", set.join(" "), self.person).into(),
-                }
+                let unset = if set.is_empty() { String::new() } else { format!("unset {} && ", set.join(" ")) };
+                format!("{unset}{} || exit {UNTESTED}", shell::exiting_at_signals(person))
             }
-            Reader::Replay => format!("unset {} && {}", LOCAL_VARIABLES.join(" "), self.replay).into(),
+            Reader::Replay => format!("unset {} && {replay}", LOCAL_VARIABLES.join(" ")),
         }
     }
 
-    /// The directory for what cargo builds, as a word for a shell, where the user's own has the user's artifacts.
-    pub(crate) const TARGET_DIRECTORY: &str = "\"$tree\"/target";
-
     /// Returns a line that begins with these commands, in a shell of its own, which removes the directory at its end.
+    /// A replay has a shell of its own anyway.
     pub(crate) fn enclose(line: String, reader: Reader) -> String {
         if reader == Reader::Person { format!("({line})") } else { line }
     }
-}
-
-/// Returns commands that remove a directory at the end of the shell, also if a signal ends it: not every shell does so.
-fn removed_after_signals(commands: &str) -> String {
-    format!("trap 'exit 130' HUP INT TERM && {commands}")
 }
 
 /// The directory of a run.

@@ -113,8 +113,9 @@ impl VersionChanges for Versions {
 
     fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
         let ([id], Mode::Enable) = (ids, mode) else { return None };
+        let (_, update) = self.runs.updates.main_update_of(self.change).filter(|(_, update)| update.is_compatible())?;
         let step = usize::try_from(id.0).ok().filter(|&step| step < self.steps())?;
-        Some(precise_update(&self.name, &self.tested[self.steps()].version, &self.tested[step].version))
+        Some(precise_update(&update.name, &self.tested[self.steps()].version, &self.tested[step].version))
     }
 
     fn reported(&self, choice: &Choice) -> Vec<ChangeId> {

@@ -2,7 +2,7 @@
 
 use std::{env, ffi::OsString, path::PathBuf};
 
-use super::Project;
+use super::{Project, Subcommand};
 
 /// The variables that choose directories for what cargo builds.
 pub(crate) const TARGET_DIRECTORIES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
@@ -10,6 +10,14 @@ pub(crate) const TARGET_DIRECTORIES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUI
 const TARGET_DIR: &str = "--target-dir";
 /// The variables that choose the compiler. Another one refuses, or compiles differently, what this one accepts.
 const COMPILER: [&str; 2] = ["RUSTC", "RUSTC_BOOTSTRAP"];
+
+/// Returns the option that leaves out documentation tests, if the environment chooses a compiler and nothing else chooses
+/// targets: rustdoc may be of another version than that compiler. They are not searched.
+pub(crate) fn without_documentation_tests(project: &Project, options: &[OsString]) -> Option<OsString> {
+    let chooses_targets = !options.is_empty() || project.arguments.options_of_any_target() != project.arguments.options;
+    let is_other = project.subcommand == Subcommand::Test && env::var_os(COMPILER[0]).is_some();
+    (is_other && !chooses_targets).then(|| "--tests".into())
+}
 
 /// Returns the assignments of the environment that choose the compiler, `NAME=value`.
 pub(crate) fn compiler_variables() -> impl Iterator<Item = String> {
@@ -36,8 +44,8 @@ pub(crate) fn without_target_dir(words: Vec<OsString>) -> Vec<OsString> {
     kept
 }
 
-/// Returns the target directory for command lines whose builds depend on more than cargo knows. Beside them, cargo
-/// would take an artifact of another build for up to date.
+/// Returns the target directory for command lines whose builds depend on more than cargo knows. In the usual one, cargo
+/// would take artifacts of other builds for up to date.
 pub(crate) fn target_dir(project: &Project) -> PathBuf {
     project.workspace.build_directory(&project.config, &project.arguments).with_file_name("bisect-opt-lines")
 }
@@ -55,8 +63,8 @@ pub(crate) fn building_in(project: &Project, directory: &str) -> String {
     names.iter().map(|name| format!("{name}={directory}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the variables with which a search runs a line that is printed for the user, unless the line sets them: cargo
-/// then builds where the search does, not among the user's artifacts. Beside other runs, which may copy that directory,
+/// Returns the variables with which a search runs a line that is printed for the user, unless the line sets them, or has
+/// an option instead: cargo then builds where the search does, not among the user's artifacts. Beside other runs, which may copy that directory,
 /// it builds in one of its own. Variables without a value are removed: those that select changes are of an outer search.
 pub(crate) fn of_pasted_lines(project: &Project, is_alone: bool) -> impl Iterator<Item = (OsString, Option<OsString>)> {
     let own = project.workspace.build_directory(&project.config, &project.arguments);

@@ -39,16 +39,12 @@ impl Project {
     /// Returns the options with which the user's command line would run only this executable; none if the user has chosen
     /// targets, or several packages, because cargo adds those of further options.
     pub(crate) fn options_for_only(&self, executable: &Executable) -> Vec<OsString> {
-        match self.arguments.packages.len() {
-            _ if self.has_chosen_target() => Vec::new(),
-            0 => [executable.package_options(), executable.options()].concat(),
-            1 => executable.options(),
+        let is_glob = |package: &OsString| package.to_string_lossy().contains(['*', '?', '[']);
+        match self.arguments.packages.as_slice() {
+            _ if self.arguments.options_of_any_target() != self.arguments.options => Vec::new(),
+            [] => [executable.package_options(), executable.options()].concat(),
+            [package] if !is_glob(package) => executable.options(),
             _ => Vec::new(),
         }
-    }
-
-    /// Returns true if the user has chosen targets.
-    pub(crate) fn has_chosen_target(&self) -> bool {
-        self.arguments.options_of_any_target() != self.arguments.options
     }
 }

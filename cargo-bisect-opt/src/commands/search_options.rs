@@ -76,9 +76,9 @@ pub(crate) struct SearchArgs {
     /// that has not failed yet, it is one minute by default.
     #[arg(long, value_name = "D", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
-    /// Count longer executions as failed (`90s`, `2m 30s`)
+    /// End longer executions, and count them as failed (`90s`, `2m 30s`)
     ///
-    /// They are ended, with all their child processes. For `build` and `check`, crates that were compiled by then are kept, and the
+    /// All their child processes end, too. For `build` and `check`, crates that were compiled by then are kept, and the
     /// next run continues from there.
     #[arg(long, value_name = "D", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
@@ -92,8 +92,8 @@ pub(crate) struct SearchArgs {
     pub(crate) fail_when: Option<Regex>,
     /// Count only the failure that is searched for
     ///
-    /// It is the one that is seen with every change; or, if that run passes or --repaired is given, with none. Others, by
-    /// another panic, signal or exit status, in another test, by a timeout, or because something does not compile, are
+    /// This is the failure with every change. If the target passes with every change, or with --repaired, it is the failure
+    /// with no change. Others, by another panic, signal or exit status, in another test, by a timeout, or because something does not compile, are
     /// unresolved. [default: yes]
     #[arg(
         long,

@@ -27,7 +27,7 @@ use crate::{
         noise::CulpritEstimate,
         trial_context::TrialContext,
     },
-    process::processors::Processors,
+    process::{processors::Processors, shell},
     report::{content::Report, scan},
     run::{result::RunResult, spec::RunSpec},
     units::plural,
@@ -373,15 +373,30 @@ fn culprit_found<T: Target>(
         Some(_) => Vec::new(),
         None => session.passing.beside(session.steps(&selection), numbers, &others),
     };
+    // Each line has files of its own: several are made before one is chosen.
+    let sorted = |state: &Selection| {
+        let mut state = state.clone();
+        state.excluded.sort_unstable();
+        state
+    };
+    let beside = passing.iter().enumerate().map(|(index, state)| {
+        let is_of_others = sorted(state) == sorted(&others);
+        let end = if is_of_others { "others".to_owned() } else { format!("passes-{}", index + 1) };
+        for_person(state, &format!("{stem}-{end}"))
+    });
+    // If a run with exactly these changes gave no result, another one has confirmed the culprit.
+    let confirmed = &session.search.trial(culprit.confirmed_by).selection;
+    let company = (sorted(confirmed) != sorted(&selection)).then(|| for_person(confirmed, &format!("{stem}-fails-2")));
     let lines = CulpritLines {
-        reproduce: for_person(&selection, &stem),
-        passes: passing.iter().map(|passing| for_person(passing, &format!("{stem}-others"))).collect(),
+        reproduce: [for_person(&selection, &stem)].into_iter().chain(company).collect(),
+        passes: beside.filter(|line| !shell::is_refusal(line)).collect(),
     };
     let repeated = |line: String| repetition.line_that_shows(times, line);
     let (reproduce, passes, pasted) = if is_final {
-        pasting::chosen(session, number, lines, repeated)
+        pasting::chosen(session, lines, repeated)
     } else {
-        (repeated(lines.reproduce), lines.passes.into_iter().next().map(repeated), None)
+        let first = |lines: Vec<String>| lines.into_iter().next().map(repeated);
+        (first(lines.reproduce).unwrap_or_default(), first(lines.passes), None)
     };
     let inside = session.lab.next_steps.inside_of_commits(&changes);
     let next = session

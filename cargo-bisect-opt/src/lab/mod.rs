@@ -108,7 +108,7 @@ pub(crate) struct Lab<'a> {
     pub(crate) numbered: usize,
     /// The runs in flight, for a display of them.
     pub(crate) in_flight: InFlight,
-    /// The number of lines of culprits that were run as printed.
+    /// The number of command lines of culprits that were run to check them.
     pub(crate) pasted: Cell<usize>,
     /// The number of searches that have begun.
     pub(crate) searches: usize,

@@ -119,8 +119,8 @@ impl MomentFacts {
             }
             Finding::BadFromStart => {
                 let text = format!(
-                    "`{name}` is false from the first moment on, as far as it was evaluated; to find the moment from which \
-                     on it is true, write its negation in `bisect_watch!`"
+                    "`{name}` is false from the first moment on, as far as it was evaluated; to find the moment at which it \
+                     becomes true, watch its negation: put `!(…)` in `bisect_watch!`"
                 );
                 Ok((Exit::Found, text, Some(self.answer(None, 1, target, set, inputs))))
             }

@@ -21,9 +21,10 @@ pub(super) struct PassingStates {
 type Outcomes = BTreeMap<usize, bool>;
 
 impl PassingStates {
-    /// Learns the results of a trial, one for each of its tests. `steps` is the number of steps that its prefix contains, of
-    /// a counter.
+    /// Learns the results of a trial, one for each of its tests. For a counter, `steps` is the number of steps that the trial
+    /// switches.
     pub(super) fn learn(&mut self, trial: &Trial, steps: Option<usize>, runs: &[RunResult]) {
+        // A run without a duration had nothing to run.
         if runs.iter().all(|run| run.outcome == Outcome::Pass && run.duration.is_zero()) {
             self.has_empty_end |= matches!(trial.question, Question::AllOn | Question::AllOff);
             return;
@@ -38,8 +39,9 @@ impl PassingStates {
         }
     }
 
-    /// Returns selections without a culprit in which these tests have passed, the nearest one first. `steps` is the number
-    /// of steps that fail with it, of a counter. `others` selects all changes but those of the culprit.
+    /// Returns selections without a culprit in which these tests have passed, the nearest one first. For a counter, `steps`
+    /// is the number of steps up to the culprit, with which they fail. `others` selects all changes but those of the
+    /// culprit.
     pub(super) fn beside(&self, steps: Option<usize>, tests: &[usize], others: &Selection) -> Vec<Selection> {
         let before = steps.and_then(|steps| self.before(steps, tests, others));
         let end = Selection { inverted: EndState::passing(others) == EndState::AllOff, ..Selection::all() };

@@ -20,7 +20,7 @@ use crate::{
     run::{
         error::RunError,
         numbering::Numbering,
-        pasting::{LineEnd, Pasting},
+        pasting::{LineResult, Pasting},
         result::RunResult,
         spec::{RunSpec, Surroundings},
         target_kind::TargetKind,
@@ -230,7 +230,7 @@ pub(crate) trait Target: Judge {
         None
     }
 
-    /// Returns a short command line about these changes of a culprit that works on any machine, to quote in an issue.
+    /// Returns a short command line about these changes of a culprit, without files of this search, to quote in an issue.
     fn short_line(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
         None
     }
@@ -252,7 +252,7 @@ pub(crate) trait Target: Judge {
     fn reproduce(&self, again: &Reproduction<'_>) -> String;
 
     /// Runs such a line as it is printed.
-    fn paste(&self, line: &Pasting<'_>) -> LineEnd;
+    fn paste(&self, line: &Pasting<'_>) -> LineResult;
 }
 
 /// A run of a target once more, by a command line.

@@ -299,15 +299,17 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
             TargetKind::Program => {
                 "the cause is something else, or another test; narrow the target down to one that passes"
             }
-            TargetKind::Command => "the cause is something else; see its output in the logs",
+            TargetKind::Command => "the cause is something else; see the output of the command in the logs",
         },
         (_, None) => match about.kind {
-            TargetKind::Build => "is this the build that fails for you, with the same features, profile and toolchain?",
-            TargetKind::Program => {
-                "is this what fails for you, with the same command, features and profile? (documentation tests are not \
-                 run)"
+            TargetKind::Build => {
+                "check that this is the build that fails for you, with the same features, profile and toolchain"
             }
-            TargetKind::Command => "is this the command that fails for you, with the same environment?",
+            TargetKind::Program => {
+                "check that this is what fails for you, with the same command, features and profile (documentation tests \
+                 are not run)"
+            }
+            TargetKind::Command => "check that this is the command that fails for you, in the same environment",
         },
     };
     let in_runs = match (about.passed, outcome) {

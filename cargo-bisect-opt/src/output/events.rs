@@ -223,10 +223,10 @@ pub(crate) struct Found {
     /// with none of the changes that break it. `None` if there is no such line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) passes: Option<String>,
-    /// A short command line about the changes that works on any machine, to quote in an issue.
+    /// A short command line about the changes, without files of this search, to quote in an issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) short: Option<String>,
-    /// The ends of these lines, which were run as printed; `None` for a moment.
+    /// The results of the command lines, which were run as printed; `None` for a moment, and before the answer is final.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pasted: Option<PastedLines>,
     /// The failure at the other end of the search, which these changes replace by another.
@@ -356,7 +356,7 @@ pub(crate) struct End {
     pub(crate) trials: usize,
     /// The number of runs.
     pub(crate) runs: usize,
-    /// The number of lines of culprits that were run as printed, which are no runs of a trial.
+    /// The number of command lines of culprits that were run to check them. They are not included in `runs`.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) pasted: usize,
     /// The time of the search, in milliseconds.

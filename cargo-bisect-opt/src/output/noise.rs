@@ -114,8 +114,8 @@ impl CulpritEstimate {
         Self { without, with, ..self }
     }
 
-    /// Returns the number of executions with the culprit of which at least one fails, except in 1% of the cases. If the
-    /// target also fails without it, more would show less: then it is one.
+    /// Returns the number of executions with the culprit of which at least one fails, except in 1% of the cases. It is 1 if
+    /// the target also fails without the culprit: repeated, the line that passes would fail as well.
     pub(crate) fn executions_that_show_it(&self) -> NonZeroUsize {
         let FailureRate { mean, low, .. } = self.with;
         let rate = if low > 0.0 { low } else { mean };

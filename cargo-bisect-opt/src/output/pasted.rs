@@ -1,30 +1,30 @@
-//! The ends of the lines of a culprit, which were run as printed.
+//! The results of the command lines of a culprit, which were run as printed.
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::pasting::LineEnd;
+use crate::run::pasting::LineResult;
 
-/// The ends of the lines of a culprit.
+/// The results of the command lines of a culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PastedLines {
-    /// The end of the line that fails.
-    pub(crate) reproduce: LineEnd,
-    /// The end of the line that passes, if there is one.
+    /// The result of the line that fails.
+    pub(crate) reproduce: LineResult,
+    /// The result of the line that passes, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) passes: Option<LineEnd>,
+    pub(crate) passes: Option<LineResult>,
 }
 
 impl PastedLines {
-    /// Returns remarks about the line that fails and the one that passes; empty ones if they ended so.
+    /// Returns remarks about the line that fails and the one that passes; empty ones if they did so.
     pub(crate) fn remarks(self) -> [&'static str; 2] {
         let about = |end, expected| match end {
             same if same == expected => "",
-            LineEnd::Pass => " (but it passed when it was run)",
-            LineEnd::Fail => " (but it failed when it was run)",
-            LineEnd::Unresolved => " (but it gave no result when it was run)",
-            LineEnd::NotRun => " (not run)",
+            LineResult::Pass => " (but it passed when it was run)",
+            LineResult::Fail => " (but it failed when it was run)",
+            LineResult::Unresolved => " (but it gave no result when it was run)",
+            LineResult::NotRun => " (not run)",
         };
-        [about(self.reproduce, LineEnd::Fail), self.passes.map_or("", |end| about(end, LineEnd::Pass))]
+        [about(self.reproduce, LineResult::Fail), self.passes.map_or("", |end| about(end, LineResult::Pass))]
     }
 }
 
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn a_remark_is_made_where_a_line_does_not_do_what_it_says() {
-        use LineEnd::{Fail, NotRun, Pass, Unresolved};
+        use LineResult::{Fail, NotRun, Pass, Unresolved};
         for (reproduce, passes, remarks) in [
             (Fail, Some(Pass), ["", ""]),
             (Fail, None, ["", ""]),

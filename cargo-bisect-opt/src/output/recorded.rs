@@ -155,7 +155,7 @@ pub(crate) struct RecordedEnd {
     pub(crate) sets: usize,
     pub(crate) trials: usize,
     pub(crate) runs: usize,
-    /// The number of lines of culprits that were run as printed.
+    /// The number of command lines of culprits that were run to check them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) pasted: usize,
     /// The time of the search, in milliseconds.

@@ -44,6 +44,8 @@ const MARK: &str = "bisect-opt.json";
 const RUNS: &str = "runs";
 const REPORTS: &str = "reports";
 const INPUTS: &str = "inputs";
+/// The beginning of the names of files there for the smallest set of changes so far.
+const SMALLEST: &str = "smallest";
 const CONDITIONS: &str = "conditions.json";
 const JOURNAL: &str = "journal.jsonl";
 const CHECKS: &str = "checks.jsonl";
@@ -269,15 +271,9 @@ impl RunDir {
         self.path.join(RUNS).join(format!("{run:04}.log"))
     }
 
-    /// Returns the path of the log of a line of a culprit, which was run as printed.
+    /// Returns the path of the results of the lines of culprits, which were run as printed. The file may not exist yet.
     #[must_use]
-    pub(crate) fn log_of_line(&self, culprit: usize, name: &str) -> PathBuf {
-        self.inputs().join(format!("culprit-{culprit}-{name}.log"))
-    }
-
-    /// Returns the path of the ends of these lines. The file may not exist yet.
-    #[must_use]
-    pub(crate) fn line_ends(&self) -> PathBuf {
+    pub(crate) fn line_results(&self) -> PathBuf {
         self.inputs().join("culprit-lines.jsonl")
     }
 
@@ -328,15 +324,19 @@ impl RunDir {
     /// If it cannot be written.
     pub(crate) fn write_result(&self, result: &impl Serialize) -> io::Result<()> {
         self.restore().map_err(io::Error::other)?;
-        let mut text = serde_json::to_string_pretty(result)?;
-        text.push('\n');
-        write_whole(&self.path, RESULT, escaped_in_json(&text).as_bytes())
+        let write = |text: String| write_whole(&self.path, RESULT, escaped_in_json(&(text + "\n")).as_bytes());
+        match write(serde_json::to_string_pretty(result)?) {
+            // On one line, it may fit.
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => write(serde_json::to_string(result)?),
+            written => written,
+        }
     }
 
-    /// Removes the result, if there is one.
+    /// Removes the result, if there is one, and what is needed only while a search goes on.
     pub(crate) fn remove_result(&self) {
         // Where this fails, too, the result stays, and is the best that there is.
         let _ = fs_err::remove_file(self.path.join(RESULT));
+        let _ = remove_files(&self.inputs(), |name| name.starts_with(SMALLEST));
     }
 }
 
@@ -473,7 +473,7 @@ fn empty(dir: &Path) -> io::Result<()> {
     })?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
     remove_files(&dir.join(REPORTS), is_number)?;
-    remove_files(&dir.join(INPUTS), |name| ["culprit-", "smallest", "run-"].iter().any(|stem| name.starts_with(stem)))
+    remove_files(&dir.join(INPUTS), |name| ["culprit-", SMALLEST, "run-"].iter().any(|stem| name.starts_with(stem)))
 }
 
 fn is_number(name: &str) -> bool {

@@ -24,6 +24,11 @@ pub(crate) fn is_refusal(line: &str) -> bool {
     line.starts_with("(echo ") && line.contains(begin) && line.ends_with(end)
 }
 
+/// Returns commands that exit at a signal: not every shell runs its EXIT trap after one.
+pub(crate) fn exiting_at_signals(commands: &str) -> String {
+    format!("trap 'exit 130' HUP INT TERM && {commands}")
+}
+
 /// Quotes a word for a POSIX shell.
 pub(crate) fn quote(word: impl AsRef<OsStr>) -> String {
     let word = word.as_ref();

@@ -8,6 +8,9 @@ use crate::process::{self, Ending, Finished};
 /// The number of bytes of a run's output that are searched for the failure that counts.
 pub(crate) const SEARCHED: usize = 16 << 20;
 
+/// The exit status of a line whose target was not tested, as `git bisect run` takes it.
+pub(crate) const UNTESTED: i32 = 125;
+
 /// The description of an execution that did not end in time.
 pub(crate) const TIMEOUT: &str = "timeout";
 

@@ -4,13 +4,13 @@ use std::{ffi::OsString, path::Path, process::Command, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{cause::Cause, target_kind::TargetKind};
+use super::{cause::Cause, outcome::UNTESTED, target_kind::TargetKind};
 use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt, scratch_dir::ScratchDir};
 
-/// The end of a line that was run as printed.
+/// The result of a command line that was run as printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum LineEnd {
+pub(crate) enum LineResult {
     /// It passed.
     Pass,
     /// It failed.
@@ -39,13 +39,19 @@ pub(crate) struct Pasting<'a> {
 }
 
 impl Pasting<'_> {
-    /// Runs the line where the search was started, with these variables; without those that have no value.
+    /// Returns true if the line says by its status that it could not prepare the run.
+    fn has_preparation(&self) -> bool {
+        self.line.contains(&format!("|| exit {UNTESTED} && "))
+    }
+
+    /// Runs the line in the working directory of the search. Sets these variables, and removes those without a value. What
+    /// it leaves running is ended, as after a run that has taken too long.
     pub(crate) fn run(
         &self,
         kind: TargetKind,
         skip_code: i32,
         variables: impl IntoIterator<Item = (OsString, Option<OsString>)>,
-    ) -> LineEnd {
+    ) -> LineResult {
         let mut command = Command::new("sh");
         command.arg("-c").arg(self.line).envs(self.temporary.variables());
         for (name, value) in variables {
@@ -64,16 +70,23 @@ impl Pasting<'_> {
             tail: super::outcome::SEARCHED,
         });
         // Where there is no such shell, there is nothing to paste into.
-        let Ok(finished) = finished else { return LineEnd::NotRun };
+        let Ok(finished) = finished else { return LineResult::NotRun };
         match finished.ending {
-            Ending::Exited(status) if status.success() => LineEnd::Pass,
-            Ending::Exited(status) if status.code() == Some(skip_code) => LineEnd::Unresolved,
-            Ending::Exited(_) if kind == TargetKind::Program && Cause::of_program(&finished).is_unbuilt() => {
-                LineEnd::Unresolved
+            Ending::Exited(status) if status.success() => LineResult::Pass,
+            Ending::Exited(status) if status.code() == Some(skip_code) => LineResult::Unresolved,
+            Ending::Exited(status) if status.code() == Some(UNTESTED) && self.has_preparation() => {
+                LineResult::Unresolved
             }
-            Ending::Exited(_) => LineEnd::Fail,
-            Ending::TimedOut | Ending::Stopped(_) => LineEnd::Unresolved,
-            Ending::Interrupted => LineEnd::NotRun,
+            // A shell did not find what cargo has built.
+            Ending::Exited(status) if kind != TargetKind::Command && matches!(status.code(), Some(126 | 127)) => {
+                LineResult::Unresolved
+            }
+            Ending::Exited(_) if kind == TargetKind::Program && Cause::of_program(&finished).is_unbuilt() => {
+                LineResult::Unresolved
+            }
+            Ending::Exited(_) => LineResult::Fail,
+            Ending::TimedOut | Ending::Stopped(_) => LineResult::Unresolved,
+            Ending::Interrupted => LineResult::NotRun,
         }
     }
 }
@@ -82,7 +95,7 @@ impl Pasting<'_> {
 mod tests {
     use super::*;
 
-    fn end(line: &str, kind: TargetKind) -> LineEnd {
+    fn end(line: &str, kind: TargetKind) -> LineResult {
         let dir = tempfile::tempdir().unwrap();
         let pasting = Pasting {
             line,
@@ -99,12 +112,13 @@ mod tests {
     fn a_line_passes_fails_or_gives_no_result() {
         let unbuilt = "echo 'error: could not compile `x` (lib) due to 1 previous error'; exit 101";
         for (line, kind, expected) in [
-            ("test $WHERE = here && test -z \"$HOME\"", TargetKind::Command, LineEnd::Pass),
-            ("false", TargetKind::Command, LineEnd::Fail),
-            ("exit 125", TargetKind::Program, LineEnd::Unresolved),
-            ("kill -9 $$", TargetKind::Program, LineEnd::Fail),
-            (unbuilt, TargetKind::Program, LineEnd::Unresolved),
-            (unbuilt, TargetKind::Build, LineEnd::Fail),
+            ("test $WHERE = here && test -z \"$HOME\"", TargetKind::Command, LineResult::Pass),
+            ("false", TargetKind::Command, LineResult::Fail),
+            ("exit 125", TargetKind::Program, LineResult::Unresolved),
+            ("/no/such/program", TargetKind::Program, LineResult::Unresolved),
+            ("kill -9 $$", TargetKind::Program, LineResult::Fail),
+            (unbuilt, TargetKind::Program, LineResult::Unresolved),
+            (unbuilt, TargetKind::Build, LineResult::Fail),
         ] {
             assert_eq!(end(line, kind), expected, "{line}");
         }

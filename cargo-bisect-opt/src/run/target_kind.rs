@@ -1,6 +1,6 @@
 //! The kind of a target.
 
-/// The kind of a target, which decides the words about it.
+/// The kind of a target, which decides the words about it and what its statuses mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetKind {
     /// A build of cargo: nothing is executed.

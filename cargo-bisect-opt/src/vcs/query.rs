@@ -120,10 +120,12 @@ pub(super) fn is_sparse(top: &Path) -> Result<bool, SpawnError> {
     Ok(call(top, &["config", "--bool", "core.sparseCheckout"])?.text() == "true")
 }
 
-/// Returns true if git tracks a file, whose path is relative to this directory.
-pub(crate) fn is_tracked(directory: &Path, file: &Path) -> bool {
-    let arguments = ["ls-files", "--error-unmatch", "--"].map(OsStr::new);
-    call(directory, &[&arguments[..], &[file.as_os_str()]].concat()).is_ok_and(|reply| reply.failure.is_none())
+/// Returns true if a commit has a file, whose path is relative to this directory.
+pub(crate) fn is_in_commit(directory: &Path, commit: &str, file: &Path) -> bool {
+    let mut object = OsString::from(format!("{commit}:./"));
+    object.push(file);
+    call(directory, &["cat-file".as_ref(), "-e".as_ref(), object.as_os_str()])
+        .is_ok_and(|reply| reply.failure.is_none())
 }
 
 fn command<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Command {

@@ -180,8 +180,9 @@ impl Worktrees {
             let tree = format!("around=$(mktemp -d) && tree=$around/{below} && mkdir -p \"$tree\"{links}");
             (tree, format!("{remove}; rm -rf \"$around\""))
         };
-        // If git cannot be started, these commands fail before.
+        // A hook of the user may change the worktree, or fail.
         let no_hooks = if self.has_checkout_hook() { "-c core.hooksPath=/dev/null " } else { "" };
+        // If git cannot be started, these commands fail before.
         let submodules = submodules::shell_commands(self.repository(), commit).unwrap_or_default();
         format!(
             "top={} && {tree} && trap '{remove}' EXIT && git -C \"$top\" {no_hooks}worktree add -q --detach \"$tree\" {commit} && \

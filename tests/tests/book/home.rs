@@ -114,6 +114,8 @@ impl Home {
         let own = self.current.strip_prefix(&self.dir).expect("the current directory is in the home");
         let own = own.components().next().map_or("~".to_owned(), |first| format!("~/{}", first.as_os_str().display()));
         let executable = driver().display().to_string();
+        let rustc = self.variables.get("RUSTC").map(|rustc| rustc.display().to_string());
+        let text = rustc.map_or_else(|| text.to_owned(), |rustc| text.replace(&rustc, "~/rust/bin/rustc"));
         text.replace(&target, &format!("{own}/target"))
             .replace(&executable, "~/.cargo/bin/cargo-bisect-opt")
             .replace(&self.dir.display().to_string(), "~")

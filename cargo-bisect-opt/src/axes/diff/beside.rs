@@ -49,8 +49,8 @@ impl Diff {
         Ok(selected)
     }
 
-    /// Returns the parts that a run with this choice enabled, without a build: those that it asked for, if there was no
-    /// such run.
+    /// Returns the parts that a run with this choice enabled, without a build. If there was no such run, it is only those
+    /// that the choice names.
     pub(super) fn known_selected(&self, choice: &Choice) -> PartSet {
         let mut selected = self.enabled(choice);
         let Some((forced, excluded)) = choice.exceptions(self.changes.known().len()) else { return selected };

@@ -29,7 +29,7 @@ use crate::{
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
-        pasting::{LineEnd, Pasting},
+        pasting::{LineResult, Pasting},
         repetition::Repetition,
         result::{Failed, RunResult},
         spec::{Choice, EndState, RunSpec, Surroundings},
@@ -392,7 +392,7 @@ impl Target for FakeTarget {
         [&["simulate".to_owned(), choice.to_string()], again.tests].concat().join(" ")
     }
 
-    fn paste(&self, line: &Pasting<'_>) -> LineEnd {
+    fn paste(&self, line: &Pasting<'_>) -> LineResult {
         // `(for run in $(seq N); do (simulate …) || exit; done)`
         let words: Vec<_> = line.line.split([' ', '(', ')', ';']).filter(|word| !word.is_empty()).collect();
         let after = |word| words.iter().position(|&other| other == word).and_then(|at| words.get(at + 1));
@@ -407,6 +407,6 @@ impl Target for FakeTarget {
         let chosen = if chosen.is_empty() { tests } else { chosen };
         let fails =
             |execution| chosen.iter().any(|&test| self.runner.behaviour.outcome(test, execution, &at) == Outcome::Fail);
-        if (0..executions).any(fails) { LineEnd::Fail } else { LineEnd::Pass }
+        if (0..executions).any(fails) { LineResult::Fail } else { LineResult::Pass }
     }
 }

@@ -50,10 +50,10 @@ pub(crate) struct RecordedCulprit {
     /// A command line that runs the target in a neighbouring state that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) passes: Option<String>,
-    /// A short command line about the changes that works on any machine, to quote in an issue.
+    /// A short command line about the changes, without files of this search, to quote in an issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) short: Option<String>,
-    /// The ends of these lines, which were run as printed.
+    /// The results of the command lines, which were run as printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pasted: Option<PastedLines>,
     /// The failure at the other end of the search, which these changes replace by another.

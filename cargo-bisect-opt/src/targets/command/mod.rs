@@ -39,7 +39,7 @@ use crate::{
         error::RunError,
         lost_reports::LostReports,
         numbering::Numbering,
-        pasting::{LineEnd, Pasting},
+        pasting::{LineResult, Pasting},
         result::{Failed, Note, Notes, RunResult},
         seed::Seed,
         spec::EndState,
@@ -322,12 +322,12 @@ impl Target for CommandTarget {
         }
     }
 
-    fn paste(&self, line: &Pasting<'_>) -> LineEnd {
+    fn paste(&self, line: &Pasting<'_>) -> LineResult {
         let options = &self.runner.options;
         // The line is that of the first slot, in which another run may be.
         let is_taken = || !line.is_alone && self.runner.line().contains(slots::PLACEHOLDER);
         if options.launcher.is_some() || is_taken() {
-            return LineEnd::NotRun;
+            return LineResult::NotRun;
         }
         line.run(self.kind(), options.skip_code, [])
     }

@@ -199,9 +199,9 @@ impl CommandRunner {
         self.program_from_here(|program| !place.join(program).exists())
     }
 
-    /// Returns the program for a line that starts it in a worktree, which lacks what git does not track.
-    fn program_in_worktrees(&self) -> PathBuf {
-        self.program_from_here(|program| !query::is_tracked(&self.options.root, program))
+    /// Returns the program for a line that starts it in a worktree of this commit.
+    fn program_in_worktree(&self, commit: &str) -> PathBuf {
+        self.program_from_here(|program| !query::is_in_commit(&self.options.root, commit, program))
     }
 
     /// Returns the program: that in the user's directory if a relative path leads there and is missing elsewhere.
@@ -323,8 +323,8 @@ impl CommandRunner {
         let before = application.preparation.iter().map(|before| format!("{} && {target}", before.of(reader)));
         let more = application.variables.iter().map(|(name, value)| format!("{name}={} ", quote(value)));
         let value = |value: &str| filling.text_with(value, |part| fill_text(part, 0));
-        let is_in_worktree = application.preparation.as_ref().is_some_and(|preparation| preparation.is_worktree);
-        let program = if is_in_worktree { self.program_in_worktrees() } else { self.program.clone().into() };
+        let commit = application.preparation.as_ref().and_then(|preparation| preparation.commit.as_deref());
+        let program = commit.map_or_else(|| self.program.clone().into(), |commit| self.program_in_worktree(commit));
         let line =
             self.write_line((reader, &program), &application.before, value, |arguments| filling.arguments(arguments));
         let directory = (reader == Reader::Replay).then(|| format!("cd {} && ", quote(&self.options.root)));

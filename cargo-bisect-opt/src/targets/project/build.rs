@@ -53,7 +53,7 @@ pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<
         artifacts = Some(built.artifacts);
         Ok(vec![part])
     })?;
-    // If there was nothing to build, it took no time.
+    // Zero means that there was nothing to build: such a run passes, but no command line does.
     let is_nothing = artifacts.as_ref().is_some_and(|artifacts| artifacts.is_complete && artifacts.units == 0);
     let duration = if is_nothing { Duration::ZERO } else { started.elapsed() };
     run.collect(artifacts.as_ref(), &mut reports)?;

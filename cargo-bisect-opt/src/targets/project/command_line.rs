@@ -158,12 +158,7 @@ impl CommandLine<'_> {
                 options = project.options_for_only(executable);
             }
         }
-        // Documentation tests are not searched, and rustdoc may be of another version than this compiler.
-        let is_of_other_compiler = line_settings::compiler_variables().next().is_some();
-        let selects_targets = project.has_chosen_target() || !options.is_empty();
-        if project.subcommand == Subcommand::Test && is_of_other_compiler && !selects_targets {
-            options.push("--tests".into());
-        }
+        options.extend(line_settings::without_documentation_tests(project, &options));
         let mut words = match project.subcommand {
             Subcommand::Nextest => {
                 let tests: Vec<_> = repeated.into_iter().flat_map(|(_, tests)| tests).collect();

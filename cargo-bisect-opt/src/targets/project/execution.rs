@@ -45,7 +45,7 @@ pub(super) fn attempt<'a>(
     let repetition = run.spec.repetition;
     let executions =
         run.repeat(repetition, &run.together(), || execute(run, &run.brief.tests, &artifacts, &mut reports))?;
-    // If there was nothing to execute, it took no time.
+    // Zero means that there was nothing to run: such a run passes, but no command line does.
     let duration = if executions.iter().all(Vec::is_empty) { Duration::ZERO } else { started.elapsed() };
     run.read_reports(&run.spec.report_file, &mut reports)?;
     let attempt = Attempt { executions, repetition, reports, build_time, duration, dependent: Failures::new() };

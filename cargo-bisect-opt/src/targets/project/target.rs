@@ -36,7 +36,7 @@ use crate::{
     run::{
         error::RunError,
         numbering::Numbering,
-        pasting::{LineEnd, Pasting},
+        pasting::{LineResult, Pasting},
         result::RunResult,
         spec::{Choice, EndState},
         target_kind::TargetKind,
@@ -324,10 +324,10 @@ impl Target for ProjectTarget {
         )
     }
 
-    fn paste(&self, line: &Pasting<'_>) -> LineEnd {
+    fn paste(&self, line: &Pasting<'_>) -> LineResult {
         let ProjectOptions { launcher, skip_code, .. } = &self.runner.options;
         if launcher.is_some() {
-            return LineEnd::NotRun;
+            return LineResult::NotRun;
         }
         line.run(self.kind(), *skip_code, line_settings::of_pasted_lines(&self.runner.project, line.is_alone))
     }

@@ -187,7 +187,7 @@ impl Suite {
         arguments
     }
 
-    /// Returns the command line with which cargo runs exactly these tests, on any machine.
+    /// Returns the command line with which cargo runs exactly these tests.
     pub(super) fn cargo_line(&self, tests: &[&str], is_serial: bool) -> String {
         let arguments = self.arguments_for(tests, is_serial);
         shell::line(self.cargo_words.iter().cloned().chain(["--".into()]).chain(arguments))

@@ -27,7 +27,7 @@ use crate::{
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{
         error::RunError,
-        pasting::{LineEnd, Pasting},
+        pasting::{LineResult, Pasting},
         result::{Notes, RunResult},
         spec::Choice,
         target_kind::TargetKind,
@@ -361,8 +361,8 @@ impl Target for VictimTarget {
         let chosen = runner.chosen(&choice);
         let has_failed = |tests: &[usize]| self.observed.iter().any(|(run, fails)| *fails && run.iter().eq(tests));
         // A test that needs others fails alone, too.
-        let is_longer = choice.is_inverted() && has_failed(&chosen) && has_failed(&[]);
-        let chosen = if is_longer { Vec::new() } else { chosen };
+        let fails_alone_too = choice.is_inverted() && has_failed(&chosen) && has_failed(&[]);
+        let chosen = if fails_alone_too { Vec::new() } else { chosen };
         let words = words.chain(runner.arguments(&chosen, true));
         let directory = match runner.renewed {
             Some(Thing::Directory) => "\"$(mktemp -d)\"".to_owned(),
@@ -380,9 +380,9 @@ impl Target for VictimTarget {
         )
     }
 
-    fn paste(&self, line: &Pasting<'_>) -> LineEnd {
+    fn paste(&self, line: &Pasting<'_>) -> LineResult {
         let options = &self.runner.options;
-        if options.launcher.is_some() { LineEnd::NotRun } else { line.run(self.kind(), options.skip_code, []) }
+        if options.launcher.is_some() { LineResult::NotRun } else { line.run(self.kind(), options.skip_code, []) }
     }
 }
 
