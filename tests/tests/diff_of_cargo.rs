@@ -196,8 +196,8 @@ fn hunks_are_checked_only_if_the_new_version_fails() {
     ]);
     assert_eq!(target_directories(), 1, "{finished}");
     let _ = place.search(&["test", "--diff=HEAD~1..HEAD"]).expect_status(0);
-    // The directory above, one of these runs, and one of the checks.
-    assert_eq!(target_directories(), 3);
+    // The directory above, one of these runs, one of the checks, and that of the line that fails.
+    assert_eq!(target_directories(), 4);
 }
 
 #[cfg(target_os = "linux")]
@@ -309,7 +309,10 @@ fn a_lock_file_that_git_ignores_is_that_of_the_user() {
     assert_eq!(names(&finished), [["fn tax@src/lib.rs:13"]], "{finished}");
     for (line, status) in [("reproduce", 101), ("passes", 0)] {
         let line = finished.events_of("found")[0][line].as_str().unwrap().to_owned();
-        assert!(line.contains("{ test -e Cargo.lock || cp \"$top\"/Cargo.lock Cargo.lock; } && "), "{line}");
+        assert!(
+            line.contains("{ test -e Cargo.lock || cp \"$top\"/Cargo.lock Cargo.lock; } || exit 125 && "),
+            "{line}"
+        );
         place.paste(&line, status);
     }
     let replay = run(place.scratch.driver(["replay", "../out"]).current_dir(place.dir()));

@@ -19,7 +19,7 @@ use crate::{
         plan::{self, Counter, CounterKind, Plan},
         wrapper::WrapperConfig,
     },
-    process::owned_dir::OwnedDir,
+    process::{own_executable::own_executable, owned_dir::OwnedDir},
 };
 
 /// The compilation of all packages, as far as it is the same throughout a search.
@@ -64,7 +64,7 @@ impl Compilation {
         let seen = packages.iter().map(|package| (package.change, OnceLock::new())).collect();
         let UsedProfile { name: profile, effective: effective_profile, .. } = project.profile();
         let (seen, scratch) = (Arc::new(seen), Arc::new(scratch));
-        let wrapper = std::env::current_exe()?;
+        let wrapper = own_executable()?;
         let (exceptions, settings, profiles) = (BTreeMap::new(), Vec::new(), Arc::new(project.profiles()));
         Ok(Self {
             packages,

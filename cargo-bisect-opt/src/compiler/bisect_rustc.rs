@@ -9,7 +9,7 @@ use std::{
 
 use bisect_core::{ChangeId, Field, protocol::names};
 
-use crate::process::{self, SpawnError};
+use crate::process::{self, SpawnError, own_executable::own_executable};
 
 /// The variable with its path.
 const VARIABLE: &str = names::RUSTC;
@@ -137,7 +137,7 @@ pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<BisectRustc, Bis
 }
 
 fn next_to_this_executable() -> Option<PathBuf> {
-    let path = env::current_exe().ok()?.with_file_name(format!("bisect-rustc{}", env::consts::EXE_SUFFIX));
+    let path = own_executable().ok()?.with_file_name(format!("bisect-rustc{}", env::consts::EXE_SUFFIX));
     path.is_file().then_some(path)
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod interrupt;
 pub(crate) mod launcher;
 pub(crate) mod machine_fault;
 pub(crate) mod mirror;
+pub(crate) mod own_executable;
 pub(crate) mod own_file;
 pub(crate) mod owned_dir;
 mod plain_text;

@@ -26,6 +26,7 @@ use rustix::{
 use bisect_core::protocol::names;
 
 use super::{family, leaders};
+use crate::process::own_executable::own_executable;
 
 /// The variable that makes this executable a guard.
 const VARIABLE: &str = names::OPT_GUARD;
@@ -38,7 +39,7 @@ pub(crate) fn start() {
 }
 
 fn spawn() -> io::Result<Child> {
-    let mut command = Command::new(env::current_exe()?);
+    let mut command = Command::new(own_executable()?);
     // A signal to the driver's group or terminal must not end the guard; and it must keep no directory busy.
     command.env_clear().env(VARIABLE, "1").current_dir("/").process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
