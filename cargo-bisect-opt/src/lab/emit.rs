@@ -12,7 +12,7 @@ use bisect_core::{
 use super::{
     Named,
     calibration::BothFail,
-    pasting::{self, CulpritLines},
+    pasting,
     session::{Progress, Session},
     target::{Reader, Reproduction, Target},
     text_runs,
@@ -373,30 +373,29 @@ fn culprit_found<T: Target>(
         Some(_) => Vec::new(),
         None => session.passing.beside(session.steps(&selection), numbers, &others),
     };
-    // Each line has files of its own: several are made before one is chosen.
+    // Each line is made when it is tried, and has files of its own: those of an earlier one may be printed.
     let sorted = |state: &Selection| {
         let mut state = state.clone();
         state.excluded.sort_unstable();
         state
     };
-    let beside = passing.iter().enumerate().map(|(index, state)| {
+    let passes = passing.iter().enumerate().map(|(index, state)| {
         let is_of_others = sorted(state) == sorted(&others);
         let end = if is_of_others { "others".to_owned() } else { format!("passes-{}", index + 1) };
         for_person(state, &format!("{stem}-{end}"))
     });
     // If a run with exactly these changes gave no result, another one has confirmed the culprit.
     let confirmed = &session.search.trial(culprit.confirmed_by).selection;
-    let company = (sorted(confirmed) != sorted(&selection)).then(|| for_person(confirmed, &format!("{stem}-fails-2")));
-    let lines = CulpritLines {
-        reproduce: [for_person(&selection, &stem)].into_iter().chain(company).collect(),
-        passes: beside.filter(|line| !shell::is_refusal(line)).collect(),
-    };
+    let company = (sorted(confirmed) != sorted(&selection)).then_some((confirmed, format!("{stem}-fails-2")));
+    let is_line = |line: &String| !shell::is_refusal(line);
+    let exact = for_person(&selection, &stem);
+    let company = company.iter().map(|(state, stem)| for_person(state, stem)).filter(is_line);
+    let mut passes = passes.filter(is_line);
     let repeated = |line: String| repetition.line_that_shows(times, line);
     let (reproduce, passes, pasted) = if is_final {
-        pasting::chosen(session, lines, repeated)
+        pasting::chosen(session, [exact].into_iter().chain(company), passes, repeated)
     } else {
-        let first = |lines: Vec<String>| lines.into_iter().next().map(repeated);
-        (first(lines.reproduce).unwrap_or_default(), first(lines.passes), None)
+        (repeated(exact), passes.next().map(repeated), None)
     };
     let inside = session.lab.next_steps.inside_of_commits(&changes);
     let next = session

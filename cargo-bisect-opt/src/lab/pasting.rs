@@ -15,28 +15,21 @@ use crate::{
 /// A line may take as long as the whole search so far, and this much more.
 const EXTRA_TIME: Duration = Duration::from_secs(600);
 
-/// The lines of a culprit, each for one execution.
-#[derive(Debug)]
-pub(super) struct CulpritLines {
-    /// The lines that fail, the best one first; at least one.
-    pub(super) reproduce: Vec<String>,
-    /// The lines that pass, the best one first.
-    pub(super) passes: Vec<String>,
-}
-
-/// Runs the lines of a culprit, each repeated by this function, until there is one that fails and one that passes, and
-/// returns these. If no line holds, it is the first one.
+/// Runs lines that are to fail with a culprit, and lines that are to pass without it, the best ones first, until there is
+/// one that fails and one that passes, and returns these. If no line holds, it is the first one. Each line is for one
+/// execution, which `repeated` repeats.
 ///
 /// These runs are no trials, and `--max-runs` does not count them, but where it allows no other run, they are not made.
 pub(super) fn chosen<T: Target>(
     session: &Session<'_, '_, '_, '_, T>,
-    lines: CulpritLines,
+    mut failing: impl Iterator<Item = String>,
+    mut passing: impl Iterator<Item = String>,
     repeated: impl Fn(String) -> String,
 ) -> (String, Option<String>, Option<PastedLines>) {
     let scratch = ScratchDir::new().and_then(|scratch| Ok((scratch.inner()?, scratch))).ok();
-    let of = |lines: Vec<String>, expected| {
+    let of = |lines: &mut dyn Iterator<Item = String>, expected| {
         let mut best = None;
-        for line in lines.into_iter().flat_map(|line| [line.clone(), set_apart(&line)]).map(&repeated) {
+        for line in lines.flat_map(|line| [line.clone(), set_apart(&line)]).map(&repeated) {
             let result = match &scratch {
                 Some((temporary, scratch)) => result_of(session, &line, temporary, &scratch.path().join("log")),
                 None => LineResult::NotRun,
@@ -48,12 +41,14 @@ pub(super) fn chosen<T: Target>(
         }
         best
     };
-    let (reproduce, fails) = match lines.reproduce.first().filter(|line| shell::is_refusal(line)) {
-        Some(refusal) => (refusal.clone(), LineResult::NotRun),
-        None => of(lines.reproduce, LineResult::Fail).expect("there is a line that fails"),
+    let best = failing.next().expect("there is a line that fails");
+    let (reproduce, fails) = if shell::is_refusal(&best) {
+        (best, LineResult::NotRun)
+    } else {
+        of(&mut [best].into_iter().chain(failing), LineResult::Fail).expect("there is a line that fails")
     };
-    let (passes, passing) = of(lines.passes, LineResult::Pass).unzip();
-    (reproduce, passes, Some(PastedLines { reproduce: fails, passes: passing }))
+    let (passes, result) = of(&mut passing, LineResult::Pass).unzip();
+    (reproduce, passes, Some(PastedLines { reproduce: fails, passes: result }))
 }
 
 /// Returns a line that runs another one with what each run of the search has: an empty directory for temporary files, and
