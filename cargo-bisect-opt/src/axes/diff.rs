@@ -63,7 +63,7 @@ use crate::{
     run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
     vcs::{
-        patch::{Composition, Patch, overlay::Overlays, trees::Trees},
+        patch::{Composition, Patch, has_attributes, overlay::Overlays, trees::Trees},
         worktrees::Checkout,
     },
 };
@@ -274,8 +274,7 @@ impl Axis for Diff {
         let (old, short) = (&self.trees.old, &self.trees.old[..self.trees.old.len().min(12)]);
         // A changed `.gitattributes` changes line endings and filters, but git does not write files again that it has
         // checked out before.
-        let has_attributes = |path: &PathBuf| path.file_name().is_some_and(|name| name == ".gitattributes");
-        let rewrite = originals.keys().any(|path| has_attributes(path) && apply.is_some());
+        let rewrite = apply.is_some() && originals.keys().any(|path| has_attributes(path));
         let rewrite =
             rewrite.then(|| "git add -A && git read-tree \"$(git write-tree)\" && git checkout-index -qfa".to_owned());
         let steps = [checkout, apply, rewrite];

@@ -168,6 +168,11 @@ impl Arguments {
         directory.join(self.directory.as_deref().unwrap_or(Path::new("")))
     }
 
+    /// Returns true if an option chooses among the targets of packages.
+    pub(super) fn chooses_targets(&self) -> bool {
+        self.options_of_any_target() != self.options
+    }
+
     /// Returns the options without those that choose among the targets of packages.
     pub(crate) fn options_of_any_target(&self) -> Vec<OsString> {
         let mut words = self.options.iter().peekable();
@@ -190,7 +195,7 @@ impl Arguments {
         let mut options = self.options.clone();
         options.retain(|word| word != "--no-fail-fast");
         if subcommand.is_test() {
-            let has_targets = self.options_of_any_target() != self.options;
+            let has_targets = self.chooses_targets();
             let has_profile = self.selects_profile();
             // With the profile `test`, cargo checks `--lib` and `--bins` with their tests.
             options.push(if has_targets && !has_profile { "--profile=test" } else { "--tests" }.into());

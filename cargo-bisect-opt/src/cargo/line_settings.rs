@@ -14,7 +14,7 @@ const COMPILER: [&str; 2] = ["RUSTC", "RUSTC_BOOTSTRAP"];
 /// Returns the option that leaves out documentation tests, if the environment chooses a compiler and nothing else chooses
 /// targets: rustdoc may be of another version than that compiler. They are not searched.
 pub(crate) fn without_documentation_tests(project: &Project, options: &[OsString]) -> Option<OsString> {
-    let chooses_targets = !options.is_empty() || project.arguments.options_of_any_target() != project.arguments.options;
+    let chooses_targets = !options.is_empty() || project.arguments.chooses_targets();
     let is_other = project.subcommand == Subcommand::Test && env::var_os(COMPILER[0]).is_some();
     (is_other && !chooses_targets).then(|| "--tests".into())
 }
@@ -59,18 +59,22 @@ pub(crate) fn has_chosen_target_dir(project: &Project) -> bool {
 
 /// Returns assignments with which cargo builds in a directory, which is a word for a shell.
 pub(crate) fn building_in(project: &Project, directory: &str) -> String {
-    let names = if project.config.has_build_dir { &TARGET_DIRECTORIES[..] } else { &TARGET_DIRECTORIES[..1] };
-    names.iter().map(|name| format!("{name}={directory}")).collect::<Vec<_>>().join(" ")
+    used_directories(project).iter().map(|name| format!("{name}={directory}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the variables that must be set to choose the directory for all that cargo builds.
+fn used_directories(project: &Project) -> &'static [&'static str] {
+    if project.config.has_build_dir { &TARGET_DIRECTORIES } else { &TARGET_DIRECTORIES[..1] }
 }
 
 /// Returns the variables with which a search runs a line that is printed for the user, unless the line sets them, or has
-/// an option instead: cargo then builds where the search does, not among the user's artifacts. Beside other runs, which may copy that directory,
-/// it builds in one of its own. Variables without a value are removed: those that select changes are of an outer search.
+/// an option instead: cargo then builds where the search does, not among the user's artifacts. Beside other runs, which
+/// may copy that directory, it builds in one of its own. Variables without a value are removed: those that select changes
+/// are of an outer search.
 pub(crate) fn of_pasted_lines(project: &Project, is_alone: bool) -> impl Iterator<Item = (OsString, Option<OsString>)> {
     let own = project.workspace.build_directory(&project.config, &project.arguments);
     let directory = if is_alone { own } else { target_dir(project) };
-    let names = if project.config.has_build_dir { &TARGET_DIRECTORIES[..] } else { &TARGET_DIRECTORIES[..1] };
-    let directories = names.iter().map(move |&name| (name.into(), Some(directory.clone().into())));
+    let directories = used_directories(project).iter().map(move |&name| (name.into(), Some(directory.clone().into())));
     let outer = env::vars_os().map(|(name, _)| name).filter(|name| super::is_protocol_variable(name));
     directories.chain(outer.map(|name| (name, None)))
 }

@@ -41,7 +41,7 @@ impl Project {
     pub(crate) fn options_for_only(&self, executable: &Executable) -> Vec<OsString> {
         let is_glob = |package: &OsString| package.to_string_lossy().contains(['*', '?', '[']);
         match self.arguments.packages.as_slice() {
-            _ if self.arguments.options_of_any_target() != self.arguments.options => Vec::new(),
+            _ if self.arguments.chooses_targets() => Vec::new(),
             [] => [executable.package_options(), executable.options()].concat(),
             [package] if !is_glob(package) => executable.options(),
             _ => Vec::new(),

@@ -20,6 +20,8 @@ use std::{
 
 use rustix::process::setsid;
 
+use crate::process::own_executable::own_executable;
+
 /// The beginning of a program, which shows which kernels execute it.
 type Header = [u8; 20];
 
@@ -64,7 +66,7 @@ fn header(program: &Path) -> Option<Header> {
 /// platform of this executable.
 fn is_executed(header: &Header) -> bool {
     static OURS: OnceLock<Option<Header>> = OnceLock::new();
-    let ours = OURS.get_or_init(|| self::header(&env::current_exe().ok()?));
+    let ours = OURS.get_or_init(|| self::header(&own_executable().ok()?));
     header.starts_with(b"#!") || ours.is_some_and(|ours| is_like(header, &ours))
 }
 

@@ -64,7 +64,7 @@ impl Conversions {
 }
 
 /// Returns true for a file with attributes, which decide about the conversion of other files.
-pub(super) fn has_attributes(path: &Path) -> bool {
+pub(crate) fn has_attributes(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == ".gitattributes")
 }
 

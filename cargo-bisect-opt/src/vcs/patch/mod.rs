@@ -12,5 +12,6 @@ pub(crate) mod overlay;
 mod parts;
 pub(crate) mod trees;
 
+pub(crate) use conversions::has_attributes;
 pub(crate) use items::Items;
 pub(crate) use parts::{Composition, Origin, Patch, PatchPart, Piece};
