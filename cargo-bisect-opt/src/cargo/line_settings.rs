@@ -2,7 +2,7 @@
 
 use std::{env, ffi::OsString, path::PathBuf};
 
-use super::{Project, Subcommand};
+use super::{Project, Subcommand, toolchain};
 
 /// The variables that choose directories for what cargo builds.
 pub(crate) const TARGET_DIRECTORIES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
@@ -19,9 +19,11 @@ pub(crate) fn without_documentation_tests(project: &Project, options: &[OsString
     (is_other && !chooses_targets).then(|| "--tests".into())
 }
 
-/// Returns the assignments of the environment that choose the compiler, `NAME=value`.
-pub(crate) fn compiler_variables() -> impl Iterator<Item = String> {
-    COMPILER.into_iter().filter_map(|name| Some(format!("{name}={}", env::var_os(name)?.display())))
+/// Returns the assignments that choose the compiler, `NAME=value`.
+pub(crate) fn compiler_variables(project: &Project) -> impl Iterator<Item = String> {
+    let of_environment =
+        COMPILER.into_iter().filter_map(|name| Some(format!("{name}={}", env::var_os(name)?.display())));
+    project.toolchain.assignment(&project.directory).map(str::to_owned).into_iter().chain(of_environment)
 }
 
 /// Returns the words of a command line of cargo without the option that chooses a target directory.
@@ -70,13 +72,13 @@ fn used_directories(project: &Project) -> &'static [&'static str] {
 /// Returns the variables with which a search runs a line that is printed for the user, unless the line sets them, or has
 /// an option instead: cargo then builds where the search does, not among the user's artifacts. Beside other runs, which
 /// may copy that directory, it builds in one of its own. Variables without a value are removed: those that select changes
-/// are of an outer search.
+/// are of an outer search, and the toolchain is that of the driver.
 pub(crate) fn of_pasted_lines(project: &Project, is_alone: bool) -> impl Iterator<Item = (OsString, Option<OsString>)> {
     let own = project.workspace.build_directory(&project.config, &project.arguments);
     let directory = if is_alone { own } else { target_dir(project) };
     let directories = used_directories(project).iter().map(move |&name| (name.into(), Some(directory.clone().into())));
     let outer = env::vars_os().map(|(name, _)| name).filter(|name| super::is_protocol_variable(name));
-    directories.chain(outer.map(|name| (name, None)))
+    directories.chain(outer.chain([toolchain::TOOLCHAIN.into()]).map(|name| (name, None)))
 }
 
 /// Returns the assignment of a runner that limits the time of each executable, before the user's runner.

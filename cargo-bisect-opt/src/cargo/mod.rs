@@ -47,6 +47,7 @@ mod term_settings;
 pub(crate) mod toggle_choice;
 pub(crate) mod toggle_list;
 pub(crate) mod toggles;
+mod toolchain;
 mod update_groups;
 mod user_line;
 pub(crate) mod variables;

@@ -12,6 +12,7 @@ use std::{
 use super::{
     Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, IfMissing, Launch, SlotDirs,
     Subcommand, Workspace, build::Flags, graph::Package, launch::LaunchContext, profile_option, profiles::Profiles,
+    toolchain::Toolchain,
 };
 use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir};
 
@@ -32,6 +33,7 @@ pub(crate) struct Project {
     /// The option that selects the program to build, if the user did not.
     pub(super) program: Vec<OsString>,
     slot_dirs: Arc<SlotDirs>,
+    pub(super) toolchain: Toolchain,
     libdir: Option<PathBuf>,
     /// The arguments after `--`.
     pub(super) target_arguments: Vec<OsString>,
@@ -117,6 +119,7 @@ impl Project {
             triple: config.triple.clone(),
             has_runner: !config.runner.is_empty(),
             slot_dirs: slot_dirs.unwrap_or_else(own_dirs),
+            toolchain: Toolchain::default(),
             libdir: config.target_libdir(),
             arguments,
             config,

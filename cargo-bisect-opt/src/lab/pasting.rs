@@ -86,6 +86,7 @@ fn result_of<T: Target>(
         timeout: time_left.map_or(time, |left| left.min(time)),
         temporary,
         is_alone: session.workers.is_idle(),
+        failures: &session.failures,
     });
     if result != LineResult::NotRun {
         session.lab.pasted.update(|count| count + 1);

@@ -217,6 +217,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }
         self.untested_steps.learn_run(numbering.order, self.search.progress().changes(), trial, &runs);
         self.usual_failures.learn(trial, &runs);
+        for failed in runs.iter().filter(|run| run.outcome == Outcome::Fail).flat_map(|run| &run.failures) {
+            if !self.failures.iter().any(|known| known.is_same(failed)) {
+                self.failures.push(failed.clone());
+            }
+        }
         emit::trial(self, trial, &runs)?;
         emit::smallest(self, trial, &runs)?;
         if self.is_end(trial) {

@@ -29,7 +29,7 @@ use crate::{
     process::processors::Processors,
     run::{
         repetition::Repetition,
-        result::RunResult,
+        result::{Failed, RunResult},
         spec::{Choice, RunSpec},
         target_kind::TargetKind,
     },
@@ -79,6 +79,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) parallelism_hint: Option<ParallelismHint>,
     /// The tests that failed in each failing run at an end, and in the run that checks them.
     pub(super) failed_at_end: Vec<Vec<String>>,
+    /// The searched failures, each once, if they are distinguished by their causes.
+    pub(super) failures: Vec<Failed>,
     /// The number of executions with every change that passed, and the time of the last run of them.
     pub(super) passed_with_all: usize,
     pub(super) duration_with_all: Duration,
@@ -153,6 +155,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             named: Vec::new(),
             tests: None,
             failed_at_end: Vec::new(),
+            failures: Vec::new(),
             passed_with_all: 0,
             duration_with_all: Duration::ZERO,
             looks_again: None,

@@ -21,6 +21,7 @@ impl PastedLines {
             same if same == expected => "",
             LineResult::Pass => " (but it passed when it was run)",
             LineResult::Fail => " (but it failed when it was run)",
+            LineResult::AnotherFailure => " (but it failed in another way when it was run)",
             LineResult::Unresolved => " (but it gave no result when it was run)",
             LineResult::NotRun => " (not run)",
         };
@@ -34,12 +35,13 @@ mod tests {
 
     #[test]
     fn a_remark_is_made_where_a_line_does_not_do_what_it_says() {
-        use LineResult::{Fail, NotRun, Pass, Unresolved};
+        use LineResult::{AnotherFailure, Fail, NotRun, Pass, Unresolved};
         for (reproduce, passes, remarks) in [
             (Fail, Some(Pass), ["", ""]),
             (Fail, None, ["", ""]),
             (NotRun, Some(NotRun), [" (not run)", " (not run)"]),
             (Pass, Some(Fail), [" (but it passed when it was run)", " (but it failed when it was run)"]),
+            (AnotherFailure, None, [" (but it failed in another way when it was run)", ""]),
             (Unresolved, Some(Pass), [" (but it gave no result when it was run)", ""]),
         ] {
             assert_eq!(PastedLines { reproduce, passes }.remarks(), remarks);

@@ -4,8 +4,8 @@ use std::{ffi::OsString, path::Path, process::Command, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{cause::Cause, outcome::UNTESTED, target_kind::TargetKind};
-use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt, scratch_dir::ScratchDir};
+use super::{cause::Cause, outcome::UNTESTED, result::Failed, target_kind::TargetKind};
+use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt, plain_text, scratch_dir::ScratchDir};
 
 /// The result of a command line that was run as printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ pub(crate) enum LineResult {
     Pass,
     /// It failed.
     Fail,
+    /// It failed in another way than what is searched for.
+    AnotherFailure,
     /// It gave no result: for example, what it runs did not compile.
     Unresolved,
     /// It was not run.
@@ -36,12 +38,20 @@ pub(crate) struct Pasting<'a> {
     pub(crate) temporary: &'a ScratchDir,
     /// True if no run is in flight.
     pub(crate) is_alone: bool,
+    /// The failures of the search; none if every failure counts.
+    pub(crate) failures: &'a [Failed],
 }
 
 impl Pasting<'_> {
     /// Returns true if the line says by its status that it could not prepare the run.
     fn has_preparation(&self) -> bool {
         self.line.contains(&format!("|| exit {UNTESTED} && "))
+    }
+
+    /// Returns true if output shows why the line failed, and that was none of the failures of the search.
+    fn is_another_failure(&self, output: &str) -> bool {
+        let is_told = [" panicked at ", "error["].iter().any(|cause| output.contains(cause));
+        is_told && !self.failures.is_empty() && self.failures.iter().all(|failure| failure.is_absent_from(output))
     }
 
     /// Runs the line in the working directory of the search. Sets these variables, and removes those without a value. What
@@ -84,6 +94,7 @@ impl Pasting<'_> {
             Ending::Exited(_) if kind == TargetKind::Program && Cause::of_program(&finished).is_unbuilt() => {
                 LineResult::Unresolved
             }
+            Ending::Exited(_) if self.is_another_failure(&plain_text(&finished.output)) => LineResult::AnotherFailure,
             Ending::Exited(_) => LineResult::Fail,
             Ending::TimedOut | Ending::Stopped(_) => LineResult::Unresolved,
             Ending::Interrupted => LineResult::NotRun,
@@ -95,7 +106,7 @@ impl Pasting<'_> {
 mod tests {
     use super::*;
 
-    fn end(line: &str, kind: TargetKind) -> LineResult {
+    fn end(line: &str, kind: TargetKind, failures: &[Failed]) -> LineResult {
         let dir = tempfile::tempdir().unwrap();
         let pasting = Pasting {
             line,
@@ -104,6 +115,7 @@ mod tests {
             timeout: Duration::from_secs(60),
             temporary: &ScratchDir::new().unwrap(),
             is_alone: true,
+            failures,
         };
         pasting.run(kind, 125, [("WHERE".into(), Some("here".into())), ("HOME".into(), None)])
     }
@@ -120,7 +132,34 @@ mod tests {
             (unbuilt, TargetKind::Program, LineResult::Unresolved),
             (unbuilt, TargetKind::Build, LineResult::Fail),
         ] {
-            assert_eq!(end(line, kind), expected, "{line}");
+            assert_eq!(end(line, kind, &[]), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_a_failure_of_the_search_is_one() {
+        let panic = |place: &str| {
+            let printed = format!("thread 't' panicked at {place}:\nbad\n");
+            (Failed::new(None, &Cause::of_test(&printed)), format!("echo \"{printed}\"; exit 101"))
+        };
+        let ((here, panics_here), (_, panics_elsewhere)) = (panic("src/lib.rs:3:5"), panic("src/lib.rs:30:5"));
+        let messages = "error[E0716]: temporary value dropped while borrowed\n --> src/lib.rs:3:5\n";
+        let error = Failed::new(None, &Cause::of_messages(messages.as_bytes()));
+        let refused = |code: &str| format!("echo 'error[{code}]: no'; exit 101");
+        let crash = Failed { how: "signal 11".to_owned(), place: None, ..here.clone() };
+        for (failures, line, expected) in [
+            (vec![here.clone()], panics_here.clone(), LineResult::Fail),
+            (vec![here.clone()], panics_here.replace("src/lib.rs", "/copy/src/lib.rs"), LineResult::Fail),
+            (vec![here.clone()], panics_elsewhere.clone(), LineResult::AnotherFailure),
+            (vec![here.clone()], "exit 101".to_owned(), LineResult::Fail),
+            (vec![here.clone()], refused("E0425"), LineResult::AnotherFailure),
+            (vec![], panics_elsewhere.clone(), LineResult::Fail),
+            (vec![error.clone()], refused("E0716"), LineResult::Fail),
+            (vec![error.clone()], refused("E0700"), LineResult::AnotherFailure),
+            (vec![error, here], panics_here, LineResult::Fail),
+            (vec![crash], panics_elsewhere, LineResult::Fail),
+        ] {
+            assert_eq!(end(&line, TargetKind::Command, &failures), expected, "{failures:?}: {line}");
         }
     }
 }

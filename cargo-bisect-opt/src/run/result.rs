@@ -66,6 +66,13 @@ impl Failed {
         (&self.test, &self.how) == (&other.test, &other.how)
     }
 
+    /// Returns true if output that shows why something failed shows another cause: a panic elsewhere, another error.
+    pub(crate) fn is_absent_from(&self, output: &str) -> bool {
+        let place = self.place.as_deref().and_then(|place| place.rsplit(['/', '\\']).next());
+        let error = || self.how.starts_with("error[").then(|| self.how.split_inclusive(']').next()).flatten();
+        place.or_else(error).is_some_and(|cause| !output.contains(cause))
+    }
+
     /// Describes the cause, with the message, for people.
     pub(crate) fn describe(&self) -> String {
         match &self.message {

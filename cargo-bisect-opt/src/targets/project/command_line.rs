@@ -136,7 +136,7 @@ impl CommandLine<'_> {
     fn cargo_line(&self, build: &BuildOverrides, preparation: Option<&str>, tests: &[String]) -> String {
         let project = &self.runner.project;
         let own = build.variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
-        let mut variables: Vec<_> = line_settings::compiler_variables().chain(own).collect();
+        let mut variables: Vec<_> = line_settings::compiler_variables(project).chain(own).collect();
         if !build.flags.is_empty() {
             let flags: Vec<_> = [project.flags(), &build.flags].concat();
             variables.push(if flags.iter().any(|flag| flag.contains(char::is_whitespace)) {
