@@ -44,7 +44,9 @@ impl Profiles {
     /// `--config`. Skips invalid files: cargo reports them itself.
     pub(crate) fn read(root: &Path, directory: &Path, given: &[OsString]) -> Self {
         let configs = directory.ancestors().map(|parent| parent.join(".cargo")).chain(cargo_home());
-        let configs = configs.flat_map(|dir| [dir.join("config.toml"), dir.join("config")]);
+        // Where there are both, cargo reads the one of the older name.
+        let configs = configs.map(|dir| ["config", "config.toml"].map(|name| dir.join(name)));
+        let configs = configs.filter_map(|names| names.into_iter().find(|file| file.exists()));
         let files = configs.chain([root.join("Cargo.toml")]);
         let read = |file: PathBuf| std::fs::read_to_string(file).ok();
         let given = given.iter().rev();
@@ -186,12 +188,15 @@ mod tests {
         .unwrap();
         fs_err::write(below.join(".cargo/config.toml"), "profile.release.package.z.opt-level = 's'\n").unwrap();
         fs_err::write(dir.path().join(".cargo/config.toml"), "not toml").unwrap();
+        fs_err::create_dir_all(dir.path().join("a/.cargo")).unwrap();
+        fs_err::write(dir.path().join("a/.cargo/config"), "profile.dev.package.older.opt-level = 1\n").unwrap();
+        fs_err::write(dir.path().join("a/.cargo/config.toml"), "profile.dev.package.unread.opt-level = 1\n").unwrap();
         fs_err::write(below.join("given.toml"), "[profile.dev.package.file]\n").unwrap();
         let given = ["given.toml".into(), "profile.dev.package.\"word@1\".debug=1".into(), "build.jobs=1".into()];
         let found = Profiles::read(dir.path(), &below, &given).named_packages();
-        let ours = [OTHERS, "memchr", "x@1.0", "z", "file", "word@1"];
+        let ours = [OTHERS, "memchr", "x@1.0", "z", "older", "file", "word@1"];
         assert_eq!(ours.iter().find(|&&name| !found.contains(name)), None, "{found:?}");
-        assert!(found.iter().all(|name| name != "y" && name != "release"), "{found:?}");
+        assert!(["y", "release", "unread"].iter().all(|&name| !found.contains(name)), "{found:?}");
     }
 
     #[test]
