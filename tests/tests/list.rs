@@ -269,3 +269,19 @@ fn two_failures_that_have_nothing_to_do_with_each_other_are_both_named() {
         "(with every change by panic at b.rs:1:1, with none by panic at a.rs:1:1). With some of the changes it passes",
     ]);
 }
+
+#[test]
+fn the_lines_are_run_at_once_and_one_that_fails_so_is_run_alone() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", &numbers(8));
+    // The lines have no slot. The first one waits until the second one has come, which then gives no result.
+    let meet = "if [ -z \"$BISECT_SLOT\" ] && [ ! -e \"$TMPDIR/met\" ]; then \
+                    if mkfifo \"$TMPDIR/meeting\" 2>/dev/null; then read -r word <\"$TMPDIR/meeting\"; \
+                    else touch \"$TMPDIR/met\"; echo word >\"$TMPDIR/meeting\"; exit 125; fi; fi";
+    let finished = search(&scratch, &["-j2"], &format!("{meet}; {}", fails_with(&[&["5"]]))).expect_status(0);
+    assert_eq!(names(&finished), [["5"]]);
+    let found = &finished.events_of("found")[0];
+    assert_eq!(found["pasted"], serde_json::json!({"reproduce": "fail", "passes": "pass"}), "{finished}");
+    assert!(["reproduce", "passes"].iter().all(|line| !found[line].as_str().unwrap().contains("mktemp")), "{finished}");
+    assert_eq!(finished.events_of("end")[0]["pasted"], 3, "{finished}");
+}

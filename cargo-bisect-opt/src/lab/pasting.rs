@@ -3,9 +3,13 @@
 //! A run of the search has a temporary directory and a slot of its own. A line that does not do what it says without
 //! these is printed with them. If a line that should pass does not, one for another state is tried.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, thread, time::Duration};
 
-use super::{Lab, session::Session, target::Target};
+use super::{
+    Lab,
+    session::Session,
+    target::{Runner, Target},
+};
 use crate::{
     output::{json_lines, pasted::PastedLines},
     process::{own_file, scratch_dir::ScratchDir, shell, slots::Slots},
@@ -27,6 +31,11 @@ pub(super) fn chosen<T: Target>(
     repeated: impl Fn(String) -> String,
 ) -> (String, Option<String>, Option<PastedLines>) {
     let scratch = ScratchDir::new().and_then(|scratch| Ok((scratch.inner()?, scratch))).ok();
+    let (fails, passes) = (failing.next().expect("there is a line that fails"), passing.next());
+    let is_refused = shell::is_refusal(&fails);
+    if let (Some((temporary, scratch)), Some(passes), false) = (&scratch, &passes, is_refused) {
+        run_at_once(session, &[repeated(fails.clone()), repeated(passes.clone())], temporary, scratch.path());
+    }
     let of = |lines: &mut dyn Iterator<Item = String>, expected| {
         let mut best = None;
         for line in lines.flat_map(|line| [line.clone(), set_apart(&line)]).map(&repeated) {
@@ -41,13 +50,12 @@ pub(super) fn chosen<T: Target>(
         }
         best
     };
-    let best = failing.next().expect("there is a line that fails");
-    let (reproduce, fails) = if shell::is_refusal(&best) {
-        (best, LineResult::NotRun)
+    let (reproduce, fails) = if is_refused {
+        (fails, LineResult::NotRun)
     } else {
-        of(&mut [best].into_iter().chain(failing), LineResult::Fail).expect("there is a line that fails")
+        of(&mut [fails].into_iter().chain(failing), LineResult::Fail).expect("there is a line that fails")
     };
-    let (passes, result) = of(&mut passing, LineResult::Pass).unzip();
+    let (passes, result) = of(&mut passes.into_iter().chain(passing), LineResult::Pass).unzip();
     (reproduce, passes, Some(PastedLines { reproduce: fails, passes: result }))
 }
 
@@ -61,7 +69,41 @@ fn set_apart(line: &str) -> String {
     format!("({begin} && trap 'rm -rf \"$TMPDIR\"' EXIT && {line})")
 }
 
-/// Runs a line of a culprit, with a directory for temporary files and a log, unless an interrupted search has done so.
+/// Runs a line that is to fail and one that is to pass at once, if the search may have two more runs in flight, and
+/// records the results that are expected. A line that does not do what it says beside the other one is to be run alone.
+fn run_at_once<T: Target>(
+    session: &Session<'_, '_, '_, '_, T>,
+    lines: &[String; 2],
+    temporary: &ScratchDir,
+    logs: &Path,
+) {
+    let (lab, runner) = (&*session.lab, session.target.runner());
+    let is_known = lines.iter().any(|line| recorded(lab, line).is_some());
+    if session.workers.free_slots() < 2 || !runner.can_paste_at_once() || is_known {
+        return;
+    }
+    let Some(timeout) = time_for_line(session) else { return };
+    let (interrupt, is_alone, failures) = (lab.interrupt, session.workers.is_idle(), &session.failures[..]);
+    let run = |line: &str, log: &str| {
+        let log = &logs.join(log);
+        runner.paste(&Pasting { line, log, interrupt, timeout, temporary, is_alone, failures })
+    };
+    let results = thread::scope(|scope| {
+        let second = thread::Builder::new().spawn_scoped(scope, || run(&lines[1], "log-2")).ok()?;
+        Some([run(&lines[0], "log"), second.join().ok()?])
+    });
+    for ((line, result), expected) in
+        lines.iter().zip(results.into_iter().flatten()).zip([LineResult::Fail, LineResult::Pass])
+    {
+        if result == expected {
+            record(lab, line, result);
+        } else if result != LineResult::NotRun {
+            lab.pasted.update(|count| count + 1);
+        }
+    }
+}
+
+/// Runs a line of a culprit, with a directory for temporary files and a log, unless its result is recorded.
 fn result_of<T: Target>(
     session: &Session<'_, '_, '_, '_, T>,
     line: &str,
@@ -72,18 +114,12 @@ fn result_of<T: Target>(
         session.lab.pasted.update(|count| count + 1);
         return known;
     }
-    let runs = session.lab.totals.runs + session.search.progress().runs();
-    let is_out_of_runs = session.lab.options.max_runs.is_some_and(|max| runs >= max);
-    let time_left = session.lab.time_left();
-    if is_out_of_runs || time_left == Some(Duration::ZERO) || session.lab.interrupt.requested() {
-        return LineResult::NotRun;
-    }
-    let time = session.lab.elapsed() + EXTRA_TIME;
-    let result = session.target.paste(&Pasting {
+    let Some(timeout) = time_for_line(session) else { return LineResult::NotRun };
+    let result = session.target.runner().paste(&Pasting {
         line,
         log,
         interrupt: session.lab.interrupt,
-        timeout: time_left.map_or(time, |left| left.min(time)),
+        timeout,
         temporary,
         is_alone: session.workers.is_idle(),
         failures: &session.failures,
@@ -95,7 +131,19 @@ fn result_of<T: Target>(
     result
 }
 
-/// Returns the result of a line that an interrupted search has run.
+/// Returns the time that a line may take; `None` if the limits of the search allow no run any more.
+fn time_for_line<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<Duration> {
+    let runs = session.lab.totals.runs + session.search.progress().runs();
+    let is_out_of_runs = session.lab.options.max_runs.is_some_and(|max| runs >= max);
+    let left = session.lab.time_left();
+    if is_out_of_runs || left == Some(Duration::ZERO) || session.lab.interrupt.requested() {
+        return None;
+    }
+    let time = session.lab.elapsed() + EXTRA_TIME;
+    Some(left.map_or(time, |left| left.min(time)))
+}
+
+/// Returns the recorded result of a line, which this search or an interrupted one has run.
 fn recorded(lab: &Lab<'_>, line: &str) -> Option<LineResult> {
     let (_, results) = json_lines::open::<(String, LineResult)>(&lab.run_dir.line_results()).ok()?;
     results.into_iter().find_map(|(_, (known, result))| (known == line).then_some(result))

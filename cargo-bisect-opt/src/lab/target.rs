@@ -47,6 +47,14 @@ pub(crate) trait Runner: Send + Sync + 'static {
         surroundings: &Surroundings<'_>,
     ) -> Result<Self::Shown, RunError>;
 
+    /// Runs a line of [`Target::reproduce`] as it is printed.
+    fn paste(&self, line: &Pasting<'_>) -> LineResult;
+
+    /// Returns true if lines do not disturb each other where runs do not: they share nothing that this program makes.
+    fn can_paste_at_once(&self) -> bool {
+        false
+    }
+
     /// Returns the knowledge that runs have left in the runner and that later runs need, as JSON; `None` if there is
     /// none.
     fn knowledge(&self) -> Option<String> {
@@ -250,9 +258,6 @@ pub(crate) trait Target: Judge {
 
     /// Returns a shell command line that runs the target once more.
     fn reproduce(&self, again: &Reproduction<'_>) -> String;
-
-    /// Runs such a line as it is printed.
-    fn paste(&self, line: &Pasting<'_>) -> LineResult;
 }
 
 /// A run of a target once more, by a command line.

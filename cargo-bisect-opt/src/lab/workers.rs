@@ -158,6 +158,11 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         self.running.iter().position(Option::is_none)
     }
 
+    /// Returns the number of further runs that can be started.
+    pub(super) fn free_slots(&self) -> usize {
+        self.running.iter().filter(|running| running.is_none()).count()
+    }
+
     /// Returns true if no run is in flight.
     pub(super) fn is_idle(&self) -> bool {
         self.running.iter().all(Option::is_none)

@@ -294,6 +294,24 @@ impl Runner for FakeRunner {
     fn loop_left(&self) {
         self.clock.end_all();
     }
+
+    fn paste(&self, line: &Pasting<'_>) -> LineResult {
+        // `(for run in $(seq N); do (simulate …) || exit; done)`
+        let words: Vec<_> = line.line.split([' ', '(', ')', ';']).filter(|word| !word.is_empty()).collect();
+        let after = |word| words.iter().position(|&other| other == word).and_then(|at| words.get(at + 1));
+        let executions = after("seq").map_or(1, |times| times.parse().expect("a number"));
+        let pattern = after("simulate").expect("a line of this target").parse::<Pattern>().expect("a valid pattern");
+        let matcher = Matcher::new(&pattern).expect("a pattern that is not empty");
+        let is_on = |id| matcher.should_enable(id);
+        let at = Moment { number: 0, is_on: &is_on, was_on: &|_| false };
+        let tests = self.all();
+        let named = |&test: &usize| self.names([test]).iter().all(|name| words.contains(&name.as_str()));
+        let chosen: Vec<_> = tests.iter().copied().filter(named).collect();
+        let chosen = if chosen.is_empty() { tests } else { chosen };
+        let fails =
+            |execution| chosen.iter().any(|&test| self.behaviour.outcome(test, execution, &at) == Outcome::Fail);
+        if (0..executions).any(fails) { LineResult::Fail } else { LineResult::Pass }
+    }
 }
 
 impl Judge for FakeTarget {
@@ -390,23 +408,5 @@ impl Target for FakeTarget {
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
         let choice = Choice::of(self.order(), again.selection);
         [&["simulate".to_owned(), choice.to_string()], again.tests].concat().join(" ")
-    }
-
-    fn paste(&self, line: &Pasting<'_>) -> LineResult {
-        // `(for run in $(seq N); do (simulate …) || exit; done)`
-        let words: Vec<_> = line.line.split([' ', '(', ')', ';']).filter(|word| !word.is_empty()).collect();
-        let after = |word| words.iter().position(|&other| other == word).and_then(|at| words.get(at + 1));
-        let executions = after("seq").map_or(1, |times| times.parse().expect("a number"));
-        let pattern = after("simulate").expect("a line of this target").parse::<Pattern>().expect("a valid pattern");
-        let matcher = Matcher::new(&pattern).expect("a pattern that is not empty");
-        let is_on = |id| matcher.should_enable(id);
-        let at = Moment { number: 0, is_on: &is_on, was_on: &|_| false };
-        let tests = self.runner.all();
-        let named = |&test: &usize| self.runner.names([test]).iter().all(|name| words.contains(&name.as_str()));
-        let chosen: Vec<_> = tests.iter().copied().filter(named).collect();
-        let chosen = if chosen.is_empty() { tests } else { chosen };
-        let fails =
-            |execution| chosen.iter().any(|&test| self.runner.behaviour.outcome(test, execution, &at) == Outcome::Fail);
-        if (0..executions).any(fails) { LineResult::Fail } else { LineResult::Pass }
     }
 }

@@ -32,14 +32,13 @@ use crate::{
         events::{Patches, StopGap},
         terms::Terms,
     },
-    process::{launcher::Launcher, shell, slots},
+    process::{launcher::Launcher, shell},
     report::{content::Report, scan::Reports},
     run::{
         cause::Cause,
         error::RunError,
         lost_reports::LostReports,
         numbering::Numbering,
-        pasting::{LineResult, Pasting},
         result::{Failed, Note, Notes, RunResult},
         seed::Seed,
         spec::EndState,
@@ -320,16 +319,6 @@ impl Target for CommandTarget {
             }
             Err(error) => shell::refusal(&error),
         }
-    }
-
-    fn paste(&self, line: &Pasting<'_>) -> LineResult {
-        let options = &self.runner.options;
-        // The line is that of the first slot, in which another run may be.
-        let is_taken = || !line.is_alone && self.runner.line().contains(slots::PLACEHOLDER);
-        if options.launcher.is_some() || is_taken() {
-            return LineResult::NotRun;
-        }
-        line.run(self.kind(), options.skip_code, [])
     }
 }
 

@@ -31,7 +31,7 @@ use crate::{
         self, Ending, ProcessSpec, ReadAlong, SpawnError, own_file,
         scratch_dir::ScratchDir,
         shell::{is_name, quote},
-        slots::fill_text,
+        slots::{self, fill_text},
     },
     report::scan::Reports,
     run::{
@@ -40,10 +40,12 @@ use crate::{
         in_flight::Activity,
         lost_reports,
         outcome::{SEARCHED, classify},
+        pasting::{LineResult, Pasting},
         repetition::Repetition,
         result::Note,
         spec::{RunSpec, Surroundings},
         stored_outcome,
+        target_kind::TargetKind,
     },
     vcs::query,
 };
@@ -422,6 +424,19 @@ impl Runner for CommandRunner {
             duration,
             notes,
         })
+    }
+
+    fn paste(&self, line: &Pasting<'_>) -> LineResult {
+        // The line is that of the first slot, in which another run may be.
+        let is_taken = !line.is_alone && !self.can_paste_at_once();
+        if self.options.launcher.is_some() || is_taken {
+            return LineResult::NotRun;
+        }
+        line.run(TargetKind::Command, self.options.skip_code, [])
+    }
+
+    fn can_paste_at_once(&self) -> bool {
+        !self.line().contains(slots::PLACEHOLDER)
     }
 }
 

@@ -11,10 +11,11 @@ use super::{
     separately,
 };
 use crate::{
-    cargo::Artifacts,
+    cargo::{Artifacts, line_settings},
     lab::target::Runner,
     run::{
         error::RunError,
+        pasting::{LineResult, Pasting},
         result::Note,
         spec::{RunSpec, Surroundings},
     },
@@ -78,5 +79,12 @@ impl Runner for ProjectRunner {
             self.artifacts.get_or_init(|| artifacts.into_owned());
         }
         axis.map_or(Ok(()), |axis| self.axis.restore(axis))
+    }
+
+    fn paste(&self, line: &Pasting<'_>) -> LineResult {
+        if self.options.launcher.is_some() {
+            return LineResult::NotRun;
+        }
+        line.run(self.kind(), self.options.skip_code, line_settings::of_pasted_lines(&self.project, line.is_alone))
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     axes::Axis,
     cargo::{Artifacts, Executable, Project},
     lab::calibration::Calibration,
-    run::{result::Note, spec::EndState},
+    run::{result::Note, spec::EndState, target_kind::TargetKind},
 };
 
 /// A maker of runs of a project. It is immutable, except for the first build, which the first run may make.
@@ -92,6 +92,11 @@ impl BuildCounts {
 }
 
 impl ProjectRunner {
+    /// Returns the kind of the target.
+    pub(super) fn kind(&self) -> TargetKind {
+        if self.options.subcommand.is_build() { TargetKind::Build } else { TargetKind::Program }
+    }
+
     /// Returns true if tests or targets may be missing in a run, because changes are disabled: then nothing fails. If they
     /// are missing with all changes enabled, that is a mistake of the user. `end` is the end state of the run, if it has
     /// one.

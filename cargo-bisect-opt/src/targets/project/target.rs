@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     axes::{Axis, Files},
-    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project, line_settings},
+    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
     lab::{
         calibration::BothFail,
         target::{Judge, Judgement, Reproduction, Target},
@@ -36,7 +36,6 @@ use crate::{
     run::{
         error::RunError,
         numbering::Numbering,
-        pasting::{LineResult, Pasting},
         result::RunResult,
         spec::{Choice, EndState},
         target_kind::TargetKind,
@@ -270,7 +269,7 @@ impl Target for ProjectTarget {
     }
 
     fn kind(&self) -> TargetKind {
-        if self.runner.options.subcommand.is_build() { TargetKind::Build } else { TargetKind::Program }
+        self.runner.kind()
     }
 
     fn is_of_versions(&self) -> bool {
@@ -322,13 +321,5 @@ impl Target for ProjectTarget {
             tests,
             &Files { directory, stem, report_file: None },
         )
-    }
-
-    fn paste(&self, line: &Pasting<'_>) -> LineResult {
-        let ProjectOptions { launcher, skip_code, .. } = &self.runner.options;
-        if launcher.is_some() {
-            return LineResult::NotRun;
-        }
-        line.run(self.kind(), *skip_code, line_settings::of_pasted_lines(&self.runner.project, line.is_alone))
     }
 }

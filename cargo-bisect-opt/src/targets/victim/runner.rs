@@ -20,10 +20,12 @@ use crate::{
         error::RunError,
         in_flight::Activity,
         outcome::SEARCHED,
+        pasting::{LineResult, Pasting},
         repetition::Repetition,
         result::Note,
         spec::{Choice, RunSpec, Surroundings},
         stored_outcome,
+        target_kind::TargetKind,
     },
 };
 
@@ -267,6 +269,13 @@ impl Runner for VictimRunner {
             }
         }
         Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes, blocker, crash })
+    }
+
+    fn paste(&self, line: &Pasting<'_>) -> LineResult {
+        if self.options.launcher.is_some() {
+            return LineResult::NotRun;
+        }
+        line.run(TargetKind::Program, self.options.skip_code, [])
     }
 }
 

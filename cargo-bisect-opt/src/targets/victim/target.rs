@@ -27,7 +27,6 @@ use crate::{
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{
         error::RunError,
-        pasting::{LineResult, Pasting},
         result::{Notes, RunResult},
         spec::Choice,
         target_kind::TargetKind,
@@ -378,11 +377,6 @@ impl Target for VictimTarget {
             again.reader.before_program(),
             shell::line(words)
         )
-    }
-
-    fn paste(&self, line: &Pasting<'_>) -> LineResult {
-        let options = &self.runner.options;
-        if options.launcher.is_some() { LineResult::NotRun } else { line.run(self.kind(), options.skip_code, []) }
     }
 }
 
