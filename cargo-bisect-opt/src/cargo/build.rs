@@ -322,7 +322,7 @@ impl Artifacts {
 
     /// Parses cargo's messages, one a line. The second part of the result says whether cargo started to compile.
     fn parse(output: &[u8]) -> (Self, bool) {
-        let (mut artifacts, mut began) = (Self::default(), false);
+        let (mut artifacts, mut began, mut failed) = (Self::default(), false, BTreeSet::new());
         for line in output.split(|&byte| byte == b'\n') {
             // Other lines are output of build tools.
             match serde_json::from_slice(line) {
@@ -331,10 +331,15 @@ impl Artifacts {
                     artifacts.units += 1;
                     artifacts.scripts.push(script);
                 }
+                // What failed has no artifact.
+                Ok(Message::CompilerMessage(message)) if message.message.level == DiagnosticLevel::Error => {
+                    failed.insert((message.package_id.repr, message.target.kind, message.target.name));
+                }
                 Ok(Message::BuildFinished(_)) => began = true,
                 _ => {}
             }
         }
+        artifacts.rustc_invocations += failed.len();
         artifacts.executables.sort();
         (artifacts, began)
     }

@@ -251,7 +251,12 @@ fn users_options(asked: &AskedFeatures) -> Vec<OsString> {
 
 fn not_a_member(spec: &str, members: &[&Package]) -> String {
     let members: Vec<_> = members.iter().map(|package| package.name.to_string()).collect();
-    format!("--features-of: `{spec}` is no package of the workspace, which has {}", names(&members))
+    format!(
+        "--features-of: `{spec}` is no package of the workspace, which has {}\n\
+         help: to search features of a dependency, give one of these packages a feature for each, such as \
+         `NAME = [\"{spec}/NAME\"]`, and search that package",
+        names(&members)
+    )
 }
 
 fn nothing_enabled(package: &str, graph: &FeatureGraph) -> String {

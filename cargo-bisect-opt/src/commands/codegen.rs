@@ -166,7 +166,7 @@ impl Drill {
     /// # Errors
     /// If an event cannot be emitted.
     pub(crate) fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
-        let begun = lab.elapsed();
+        let (begun, is_resumed) = (lab.elapsed(), lab.journal.earlier_runs() > 0);
         let CrateSearch { compilation, target: crates, searched } = CrateSearch::run(self, lab)?;
         let Searched { mut end, found, verdict } = searched;
         // If the search is incomplete, the culprits found so far are still searched further.
@@ -227,7 +227,10 @@ impl Drill {
                 end.answers.push(answer);
             }
         }
-        lab.emit(&Event::Note(&self.compiled()))?;
+        // What was compiled before an interruption is not known any more.
+        if !is_resumed {
+            lab.emit(&Event::Note(&self.compiled()))?;
+        }
         end.sets = found.len();
         end.duration = lab.time_since(begun);
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
@@ -238,7 +241,10 @@ impl Drill {
     fn compiled(&self) -> String {
         let compiled = self.compilation.session.compiled.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         let count = compiled.map_or(0, |text| text.lines().count());
-        format!("{} compiled in all, build scripts and procedural macros among them", plural(count, "crate"))
+        format!(
+            "all builds together compiled {}; build scripts and procedural macros count as crates",
+            plural(count, "crate")
+        )
     }
 
     fn driver(&self) -> Result<BisectRustc, BisectRustcError> {

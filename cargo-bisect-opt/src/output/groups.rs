@@ -85,6 +85,7 @@ fn changes_one_line(found: &RecordedCulprit) -> String {
     match found.changes.as_slice() {
         [] => String::new(),
         [change] => change_one_line(change),
+        [one, other] => format!("{} and {} together", change_one_line(one), change_one_line(other)),
         [first, rest @ ..] => format!("{} and {} together", change_one_line(first), plural(rest.len(), "more change")),
     }
 }
@@ -183,7 +184,9 @@ mod tests {
         let mut two = found(1, &[], &[]);
         two.changes.push(two.changes[0].clone());
         (two.changes[0].facts.file, two.changes[0].facts.line) = (Some("a.rs".to_owned()), Some(7));
-        assert_eq!(one_line(&two), "fast at a.rs:7 and 1 more change together");
+        assert_eq!(one_line(&two), "fast at a.rs:7 and fast together");
+        two.changes.push(two.changes[1].clone());
+        assert_eq!(one_line(&two), "fast at a.rs:7 and 2 more changes together");
         let mut of_crate = found(1, &[], &["one"]);
         of_crate.changes[0].facts.file = Some("c3/src/lib.rs".to_owned());
         assert_eq!(one_line(&of_crate), "fast, fails one");

@@ -148,11 +148,12 @@ impl Cause {
         (self.environment.is_none() && is_place(place)).then_some(place)
     }
 
-    /// Returns the first line of the message of the panic, or of the runtime that aborted the process. Of a comparison, it is
-    /// the user's part: the rest says no more than the location.
+    /// Returns the first line of the message of the panic, of the compiler, or of the runtime that aborted the process, if
+    /// the location does not have it. Of a comparison, it is the user's part: the rest says no more than the location.
     pub(crate) fn message(&self) -> Option<&str> {
         let Signature { place, message } = self.signatures.first()?;
-        if self.environment.is_some() || self.manner == Manner::Unbuilt || place == SHOULD_PANIC {
+        let is_said = self.is_unbuilt() && (place == "error" || place.ends_with(message));
+        if self.environment.is_some() || is_said || place == SHOULD_PANIC {
             return None;
         }
         let users = match message.strip_prefix("assertion `left ") {

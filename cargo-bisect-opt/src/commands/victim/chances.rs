@@ -24,6 +24,8 @@ const FEW_EXECUTIONS: usize = 16;
 const LONG_RUN: Duration = Duration::from_secs(1);
 /// The number of failures from which the rate is known well enough: within a factor of two in most cases.
 const SUFFICIENT_FAILURES: usize = 4;
+/// The number of executions from which on the rates that they exclude are stated.
+const TELLING_EXECUTIONS: usize = 4;
 /// A rate from which on a search needs no repetition within a run.
 const HIGH_RATE: f64 = 0.3;
 
@@ -159,7 +161,9 @@ impl Chances {
         let of = |tally: Tally, how: String| {
             (tally.executions > 0).then(|| {
                 let executions = plural(tally.executions, "execution");
-                format!("in 0 of {executions} {how} ({})", noise::excluded(tally.executions))
+                let excluded = format!(" ({})", noise::excluded(tally.executions));
+                let excluded = if tally.executions < TELLING_EXECUTIONS { "" } else { &excluded };
+                format!("in 0 of {executions} {how}{excluded}")
             })
         };
         let how = |chance: &Chance| how(chance.way, chance.threads);
@@ -269,7 +273,7 @@ mod tests {
         let words = chances([(0, 812), (0, 60), (0, 0)]).bounds(Tally { failed: 0, executions: 3 });
         let expected = "in 0 of 812 executions after the tests listed before it (a rate above 0.4% is excluded at 95%), in \
                         0 of 60 executions beside all others, 2 at once (a rate above 5% is excluded at 95%) and in 0 of 3 \
-                        executions alone (a rate above 63% is excluded at 95%)";
+                        executions alone";
         assert_eq!(words, expected);
         let words =
             |is_time_given| chances([(0, 8), (0, 0), (0, 0)]).never_failed("v", Tally::default(), is_time_given);

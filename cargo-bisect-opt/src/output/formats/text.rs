@@ -240,7 +240,13 @@ impl AnswerText<'_> {
             writeln!(out)?;
         }
         let number = number.map(|n| format!("{n}. ")).unwrap_or_default();
-        let name = if facts.name.is_empty() { String::new() } else { format!(" `{}`", facts.name) };
+        // The name of a step is its number, after the noun.
+        let number_of_step = facts.name.strip_prefix(change.noun.as_str()).filter(|rest| rest.starts_with(' '));
+        let name = match number_of_step {
+            _ if facts.name.is_empty() => String::new(),
+            Some(number) => number.to_owned(),
+            None => format!(" `{}`", facts.name),
+        };
         let noun = if name.is_empty() { change.noun.trim_end_matches(" of") } else { &change.noun };
         let location = facts.location().filter(|location| location.line.is_some());
         let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
