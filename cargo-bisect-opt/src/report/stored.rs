@@ -28,14 +28,19 @@ struct StoredReports {
     added: Vec<Report>,
 }
 
-/// IDs as hex digits, without anything between them.
+/// IDs as hex digits, without anything between them. `+N;` behind one stands for the *N* IDs after it, in hex digits: the
+/// steps of a counter and the items of a list follow each other.
 struct StoredIds(Vec<ChangeId>);
 
 impl Serialize for StoredIds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = String::with_capacity(self.0.len() * DIGITS);
-        for id in &self.0 {
-            write!(text, "{:0DIGITS$x}", id.0).expect("writing to a string cannot fail");
+        let mut text = String::new();
+        for run in self.0.chunk_by(|before, id| before.0.checked_add(1) == Some(id.0)) {
+            let (first, others) = run.split_first().expect("no run is empty");
+            write!(text, "{:0DIGITS$x}", first.0).expect("writing to a string cannot fail");
+            if !others.is_empty() {
+                write!(text, "+{:x};", others.len()).expect("writing to a string cannot fail");
+            }
         }
         text.serialize(serializer)
     }
@@ -44,9 +49,26 @@ impl Serialize for StoredIds {
 impl<'de> Deserialize<'de> for StoredIds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let ids = text.as_bytes().chunks(DIGITS).map(parse).collect::<Option<_>>();
-        ids.map(Self).ok_or_else(|| de::Error::custom("no list of IDs"))
+        ids(&text).map(Self).ok_or_else(|| de::Error::custom("no list of IDs"))
     }
+}
+
+/// Parses the text of [`StoredIds`].
+fn ids(mut text: &str) -> Option<Vec<ChangeId>> {
+    let mut ids = Vec::new();
+    while !text.is_empty() {
+        let (first, rest) = text.split_at_checked(DIGITS)?;
+        let first = parse(first.as_bytes())?;
+        let (others, rest) = match rest.strip_prefix('+') {
+            Some(rest) => {
+                rest.split_once(';').and_then(|(count, rest)| Some((u64::from_str_radix(count, 16).ok()?, rest)))?
+            }
+            None => (0, rest),
+        };
+        ids.extend((first.0..=first.0.checked_add(others)?).map(ChangeId));
+        text = rest;
+    }
+    Some(ids)
 }
 
 impl Serialize for Reports {
@@ -124,16 +146,22 @@ mod tests {
 
     #[test]
     fn ids_without_text_are_restored() {
-        for count in [0, 1, 1000] {
-            let mut reports = Reports::new(false);
-            reports.add_known((0..count).map(|i| ChangeId(u64::MAX / 3 - i)));
-            assert_eq!(restored(&reports).ids(), reports.ids());
+        for count in [0, 1, 2, 1000] {
+            let descending: Vec<_> = (0..count).map(|i| ChangeId(u64::MAX / 3 - i)).collect();
+            let ascending: Vec<_> = descending.iter().rev().copied().collect();
+            let last = [u64::MAX - 1, u64::MAX, 0, 1, 5].map(ChangeId).to_vec();
+            for ids in [descending, ascending, last] {
+                let mut reports = Reports::new(false);
+                reports.add_known(ids);
+                assert_eq!(restored(&reports).ids(), reports.ids());
+            }
         }
     }
 
     #[test]
     fn damaged_ids_are_refused() {
-        for ids in ["0", "00000000000000zz", "é00000000000000", "00000000000000000"] {
+        let beyond = format!("{}+1;", "f".repeat(DIGITS));
+        for ids in ["0", "00000000000000zz", "é00000000000000", "00000000000000000", "0000000000000000+1", &beyond] {
             let text = format!(r#"{{"text":false,"ids":"{ids}"}}"#);
             assert!(serde_json::from_str::<Reports>(&text).is_err(), "{ids}");
         }
