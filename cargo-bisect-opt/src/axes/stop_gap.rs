@@ -51,9 +51,9 @@ pub(crate) fn of_functions(are_own: bool, changes: usize) -> StopGap {
              `opt-level = 0` as above)",
         ),
         (true, _) => (
-            "on each of the functions",
-            "#[optimize(none)]   (nightly: #![feature(optimize_attribute)]; with stable Rust, move them to a crate of their own that \
-             has `opt-level = 0` as above)",
+            "on one of these functions",
+            "#[optimize(none)]   (nightly: #![feature(optimize_attribute)]; with stable Rust, move it to a crate of its own that has \
+             `opt-level = 0` as above)",
         ),
         (false, _) => (
             "in the workspace's Cargo.toml",

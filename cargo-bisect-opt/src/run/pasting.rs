@@ -24,7 +24,7 @@ pub(crate) enum LineResult {
 }
 
 /// A line, and what its shell needs.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Pasting<'a> {
     /// The line.
     pub(crate) line: &'a str,

@@ -6,6 +6,7 @@ use regex::bytes::Regex;
 use crate::{
     cargo::libtest,
     process::{self, Ending, Finished},
+    run::cause::Cause,
 };
 
 /// The rule for what counts as a failure of a victim.
@@ -71,6 +72,15 @@ impl VictimRule<'_> {
         let test = running.map_or_else(|| "another test".to_owned(), |test| format!("`{test}`"));
         let reason = format!("{test} ended the process: {}", describe(finished.ending));
         (Outcome::Unresolved(Reason::Skip), reason)
+    }
+
+    /// Returns the cause of the victim's failure.
+    pub(super) fn cause(&self, finished: &Finished) -> Cause {
+        let failed = libtest::failed_tests(&finished.output).unwrap_or_default();
+        match failed.iter().find(|test| test.name == self.victim) {
+            Some(failed) => Cause::of_test(&failed.printed),
+            None => Cause::of_harness(finished),
+        }
     }
 
     /// Returns the other test that ended the process before the victim ran, if the tests ran one after the other.

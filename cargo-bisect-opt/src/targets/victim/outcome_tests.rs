@@ -11,10 +11,12 @@ use crate::process::{Ending, Finished};
 
 const SKIP: Outcome = Outcome::Unresolved(Reason::Skip);
 
-/// Returns the outcome of `victim` among three tests that ran one after the other.
+/// The rule for `victim` among three tests that run one after the other.
+const RULE: VictimRule<'_> =
+    VictimRule { victim: "m::victim", tests: 3, before: 1, threads: 1, skip_code: 125, fail_when: None };
+
 fn outcome(ending: Ending, output: &str) -> (Outcome, String) {
-    let rule = VictimRule { victim: "m::victim", tests: 3, before: 1, threads: 1, skip_code: 125, fail_when: None };
-    rule.outcome(&finished(ending, output))
+    RULE.outcome(&finished(ending, output))
 }
 
 fn finished(ending: Ending, output: &str) -> Finished {
@@ -39,6 +41,19 @@ fn only_failures_of_the_victim_count() {
     assert_eq!(outcome(exit(101), &output(&["a"])).0, Outcome::Pass);
     assert_eq!(outcome(exit(101), &output(&["victim"])).0, Outcome::Pass);
     assert_eq!(outcome(exit(101), &output(&["a", "m::victim"])), (Outcome::Fail, "exit status 101".to_owned()));
+}
+
+#[test]
+fn the_cause_is_that_of_the_victim() {
+    let panicked = |name: &str, line: u8| {
+        format!("---- {name} stdout ----\nthread '{name}' panicked at src/lib.rs:{line}:5:\nbad\n\n")
+    };
+    let printed = format!("failures:\n\n{}{}", panicked("a", 1), panicked("m::victim", 2));
+    let text = output(&["a", "m::victim"]).replacen("\nfailures:", &format!("\n{printed}\nfailures:"), 1);
+    let cause = |ending, text: &str| RULE.cause(&finished(ending, text)).to_string();
+    assert_eq!(cause(exit(101), &text), "panic at src/lib.rs:2:5");
+    assert_eq!(cause(Ending::Exited(ExitStatus::from_raw(11)), "\nrunning 3 tests\n"), "signal 11");
+    assert!(RULE.cause(&finished(exit(101), &output(&["m::victim"]))).is_unknown());
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::{
     process::{self, Ending, Finished, ProcessSpec, scratch_dir::ScratchDir},
     report::scan::Reports,
     run::{
+        cause::Cause,
         error::RunError,
         in_flight::Activity,
         outcome::SEARCHED,
@@ -61,6 +62,8 @@ pub(crate) struct VictimRun {
     pub(super) chosen: Vec<usize>,
     #[serde(with = "stored_outcome::list")]
     pub(super) executions: Vec<(Outcome, String)>,
+    /// The cause of the first failure.
+    pub(super) cause: Option<Cause>,
     pub(super) repetition: Repetition,
     pub(super) reports: Reports,
     pub(super) duration: Duration,
@@ -241,7 +244,7 @@ impl Runner for VictimRunner {
         let mut reports = Reports::new(true);
         reports.add_known((0..self.others.len()).map(id).filter(|&id| spec.choice.selects(id)));
         let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
-        let (mut blocker, mut crash) = (None, None);
+        let (mut blocker, mut crash, mut cause) = (None, None, None);
         for _ in 0..spec.repetition.times() {
             let (finished, tests) = self.execute(spec, surroundings, &chosen)?;
             let names = self.in_order(&chosen);
@@ -255,6 +258,9 @@ impl Runner for VictimRunner {
             };
             let (outcome, reason) = rule.outcome(&finished);
             blocker = blocker.or_else(|| rule.blocker(&finished));
+            if outcome == Outcome::Fail {
+                cause = cause.or_else(|| Some(rule.cause(&finished)));
+            }
             if let (Outcome::Fail, Some(started)) = (outcome, rule.started_at_most(&finished)) {
                 let ended = libtest::ended_tests(&finished.output);
                 let is_other = |test: &&&str| **test != self.victim && !ended.contains(**test);
@@ -268,14 +274,16 @@ impl Runner for VictimRunner {
                 break;
             }
         }
-        Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes, blocker, crash })
+        let repetition = spec.repetition;
+        Ok(VictimRun { chosen, executions, cause, repetition, reports, duration, notes, blocker, crash })
     }
 
     fn paste(&self, line: &Pasting<'_>) -> LineResult {
         if self.options.launcher.is_some() {
             return LineResult::NotRun;
         }
-        line.run(TargetKind::Program, self.options.skip_code, [])
+        // However the victim fails, it is its failure.
+        Pasting { failures: &[], ..*line }.run(TargetKind::Program, self.options.skip_code, [])
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{
         error::RunError,
-        result::{Notes, RunResult},
+        result::{Failed, Notes, RunResult},
         spec::Choice,
         target_kind::TargetKind,
     },
@@ -237,11 +237,12 @@ impl Judge for VictimTarget {
         self.crash.clone_from(&shown.crash);
         self.unresolved = matches!(outcome, Outcome::Unresolved(_)).then(|| reason.clone());
         let failed = (outcome == Outcome::Fail).then(|| self.runner.victim.clone());
+        let cause = shown.cause.as_ref().filter(|cause| failed.is_some() && !cause.is_unknown());
         Judgement::Ready(vec![RunResult {
             outcome,
             reason: reason.clone(),
+            failures: cause.map(|cause| Failed::new(failed.clone(), cause)).into_iter().collect(),
             failed_tests: failed.into_iter().collect(),
-            failures: Vec::new(),
             duration: shown.duration,
             executions: shown.executions.len(),
             extra_outcomes: shown.repetition.also(&outcomes).to_vec(),
