@@ -15,11 +15,11 @@ pub(in crate::search) struct Run {
     pub(in crate::search) selection: Selection,
     /// The changes that the selection names one by one and that the run reached: a change that it did not reach cannot
     /// have mattered.
-    pub(super) reached: Vec<Rank>,
+    pub(in crate::search) reached: Vec<Rank>,
     pub(in crate::search) failed: bool,
     /// True if a coin of this search, or of that of another test, selected this run instead of another one: its place in
     /// the sequence of runs is random.
-    pub(super) by_coin: bool,
+    pub(in crate::search) by_coin: bool,
 }
 
 impl Run {
@@ -34,23 +34,24 @@ impl Run {
         Some(Self { trial, selection: selection.clone(), reached, failed, by_coin: false })
     }
 
-    /// Returns a run that is expected to have this outcome, and to reach all changes that its selection names.
-    pub(in crate::search) fn expected(selection: &Selection, failed: bool) -> Self {
+    /// Returns the run of a future trial that is expected to have this outcome, and to reach all changes that its
+    /// selection names.
+    pub(in crate::search) fn expected(trial: TrialId, selection: &Selection, failed: bool) -> Self {
         let reached = selection.forced.clone();
-        Self { trial: TrialId(usize::MAX), selection: selection.clone(), reached, failed, by_coin: false }
+        Self { trial, selection: selection.clone(), reached, failed, by_coin: false }
     }
 
     /// Returns true if the run switched a change, in the direction of its selection.
-    pub(super) fn has(&self, change: Rank) -> bool {
+    pub(in crate::search) fn has(&self, change: Rank) -> bool {
         self.has_in_prefix(change) || self.reached.contains(&change) && !self.selection.excluded.contains(&change)
     }
 
     /// Returns true if the change belongs to the prefix that the run switched.
-    pub(super) fn has_in_prefix(&self, change: Rank) -> bool {
+    pub(in crate::search) fn has_in_prefix(&self, change: Rank) -> bool {
         self.selection.has_rank(change) && !self.selection.excluded.contains(&change)
     }
 
-    pub(super) fn has_all(&self, changes: &[Rank]) -> bool {
+    pub(in crate::search) fn has_all(&self, changes: &[Rank]) -> bool {
         changes.iter().all(|&change| self.has(change))
     }
 
@@ -61,7 +62,7 @@ impl Run {
 }
 
 /// Returns true if a selection names exactly these changes, which are distinct. A run need not reach all of them.
-pub(super) fn names_exactly(selection: &Selection, changes: &[Rank]) -> bool {
+pub(in crate::search) fn names_exactly(selection: &Selection, changes: &[Rank]) -> bool {
     let Selection { prefix, forced, excluded, .. } = selection;
     let named = |change: &Rank| forced.contains(change) && !excluded.contains(change);
     let count = forced.iter().filter(|change| !excluded.contains(change)).count();
