@@ -4,15 +4,15 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::{
+    ledger::{Entry, Ledger, Run, Why},
     model::{
         Options, Step,
         noise::Noise,
-        selection::Selection,
-        trial::{Observation, Trial, TrialId},
+        trial::{Observation, TrialId},
         verdict::Verdict,
     },
-    noisy::{NoisySearch, Run},
-    sequential::{self, Sequential, Trials},
+    noisy::NoisySearch,
+    sequential::{self, Sequential},
     suite::Suite,
 };
 use crate::search::model::rank::Rank;
@@ -32,7 +32,9 @@ pub(super) enum Engine {
 impl Engine {
     pub(super) fn new(options: &Options) -> Self {
         match options.noise {
-            Noise::Expected(confidence) => Self::Noisy(NoisySearch::new(confidence, options)),
+            Noise::Expected(confidence) => {
+                Self::Noisy(NoisySearch::new(0, confidence, options, Vec::new(), &Ledger::new()))
+            }
             Noise::Refused | Noise::Suspected(_) => Self::Sequential(Sequential::new(options)),
         }
     }
@@ -42,80 +44,78 @@ impl Engine {
         mem::replace(self, Self::Sequential(Sequential::new(options)))
     }
 
-    /// Switches a test to the noisy search. Returns the trials of a sequential engine, which a noisy one replaces;
-    /// `None` if the engine stays the same.
-    pub(super) fn switch_to_noisy(&mut self, test: usize, confidence: f64, options: &Options) -> Option<Trials> {
+    /// Switches a test to the noisy search.
+    pub(super) fn switch_to_noisy(&mut self, test: usize, confidence: f64, ledger: &Ledger, options: &Options) {
         match self {
             Self::Sequential(sequential) => {
-                let sequential = mem::replace(sequential, Sequential::new(options));
-                let (noisy, trials) = sequential.into_noisy(confidence, options);
-                *self = Self::Noisy(noisy);
-                Some(trials)
+                let known = sequential.known().to_vec();
+                *self = Self::Noisy(NoisySearch::new(test, confidence, options, known, ledger));
             }
-            Self::Noisy(_) => None,
-            Self::Suite(suite) => {
-                suite.switch_to_noisy(test, options);
-                None
-            }
+            Self::Noisy(_) => {}
+            Self::Suite(suite) => suite.switch_to_noisy(test, ledger, options),
         }
     }
 
-    /// Returns the next step, after `runs` runs were started. `earlier` runs of an engine before this one are in flight,
-    /// and are evidence for this one.
-    pub(super) fn step(&mut self, options: &Options, runs: usize, earlier: usize) -> Step {
+    /// Returns the next step.
+    pub(super) fn step(&mut self, ledger: &mut Ledger, options: &Options) -> Step {
         match self {
-            Self::Sequential(sequential) => sequential.step(options, runs),
-            Self::Noisy(noisy) => noisy.step(options, runs, earlier),
-            Self::Suite(suite) => suite.step(options, runs),
+            Self::Sequential(sequential) => sequential.step(ledger, options),
+            Self::Noisy(noisy) => noisy.step(ledger, options),
+            Self::Suite(suite) => suite.step(ledger, options),
         }
     }
 
-    pub(super) fn record(&mut self, id: TrialId, mut observations: Vec<Observation>, options: &Options) {
+    pub(super) fn record(
+        &mut self,
+        id: TrialId,
+        mut observations: Vec<Observation>,
+        ledger: &mut Ledger,
+        options: &Options,
+    ) {
         match self {
-            Self::Sequential(sequential) => sequential.record(id, observations.remove(0), options),
-            Self::Noisy(noisy) => noisy.record(id, observations.remove(0), options),
-            Self::Suite(suite) => suite.record(id, observations, options),
+            Self::Suite(_) if ledger.is_before_split(id) => ledger[id].record(observations),
+            Self::Suite(suite) => suite.record(id, observations, ledger, options),
+            Self::Sequential(sequential) => sequential.record(id, observations.remove(0), ledger, options),
+            Self::Noisy(noisy) => {
+                ledger[id].record(observations.clone());
+                let observation = observations.remove(0);
+                let Entry { trial, why, .. } = &ledger[id];
+                let selection = trial.selection.clone();
+                if *why == Why::Evidence {
+                    noisy.take(id, &selection, observation, ledger, options);
+                } else if let Some(run) = Run::new(id, &selection, &observation) {
+                    noisy.learn(run, ledger, options);
+                }
+            }
         }
     }
 
     /// Returns true if a sequential engine has found the target unreliable, and noise is suspected.
-    pub(super) fn is_contradicted(&self, options: &Options) -> bool {
-        matches!(self, Self::Sequential(sequential) if sequential.is_contradicted(options))
+    pub(super) fn is_contradicted(&self, ledger: &Ledger, options: &Options) -> bool {
+        matches!(self, Self::Sequential(sequential) if sequential.is_contradicted(ledger, options))
     }
 
     /// Takes the result of a run that this engine did not ask for, if this engine uses runs as evidence.
-    pub(super) fn learn(&mut self, id: TrialId, selection: &Selection, observation: &Observation, options: &Options) {
-        if let (Self::Noisy(noisy), Some(run)) = (self, Run::new(id, selection, observation)) {
-            noisy.learn(run, options);
+    pub(super) fn learn(&mut self, run: Run, ledger: &mut Ledger, options: &Options) {
+        if let Self::Noisy(noisy) = self {
+            noisy.learn(run, ledger, options);
         }
     }
 
-    /// Returns true if this engine can use runs that it did not ask for.
-    pub(super) fn learns(&self) -> bool {
-        matches!(self, Self::Noisy(_))
-    }
-
-    pub(super) fn cancel(&mut self, id: TrialId) {
+    pub(super) fn obsolete(&mut self, ledger: &mut Ledger, options: &Options) -> Vec<TrialId> {
         match self {
-            Self::Sequential(sequential) => sequential.cancel(id),
-            Self::Noisy(noisy) => noisy.cancel(id),
-            Self::Suite(suite) => suite.cancel(id),
+            Self::Sequential(sequential) => sequential.obsolete(ledger, options),
+            // Until the search is over, all runs are evidence.
+            Self::Noisy(noisy) => ledger.in_flight().filter(|_| noisy.state().verdict().is_some()).collect(),
+            Self::Suite(suite) => suite.obsolete(ledger),
         }
     }
 
-    pub(super) fn obsolete(&mut self, options: &Options) -> Vec<TrialId> {
+    pub(super) fn verdict(&self, ledger: &Ledger) -> Option<Verdict> {
         match self {
-            Self::Sequential(sequential) => sequential.obsolete(options),
-            Self::Noisy(noisy) => noisy.obsolete(),
-            Self::Suite(suite) => suite.obsolete(),
-        }
-    }
-
-    pub(super) fn verdict(&self) -> Option<Verdict> {
-        match self {
-            Self::Sequential(sequential) => sequential.verdict().cloned(),
+            Self::Sequential(sequential) => sequential.verdict(ledger).cloned(),
             Self::Noisy(noisy) => noisy.state().verdict().cloned(),
-            Self::Suite(suite) => suite.verdict(),
+            Self::Suite(suite) => suite.verdict(ledger),
         }
     }
 
@@ -128,34 +128,6 @@ impl Engine {
     /// Returns the number of tests that are searched.
     pub(super) fn tests(&self) -> usize {
         if let Self::Suite(suite) = self { suite.tests() } else { 1 }
-    }
-
-    pub(super) fn trial(&self, id: TrialId) -> &Trial {
-        match self {
-            Self::Sequential(sequential) => &sequential.trials()[id.0].trial,
-            Self::Noisy(noisy) => noisy.trial(id),
-            Self::Suite(suite) => &suite.trials().get(id).trial,
-        }
-    }
-
-    /// Returns the number of trials that this engine has begun.
-    pub(super) fn trials(&self) -> usize {
-        match self {
-            Self::Sequential(sequential) => sequential.trials().begun(),
-            Self::Noisy(noisy) => noisy.trials(),
-            Self::Suite(suite) => suite.trials().len(),
-        }
-    }
-
-    pub(super) fn runs_of_trial(&self, id: TrialId, options: &Options) -> usize {
-        match self {
-            Self::Sequential(sequential) => {
-                let trials = sequential.trials();
-                trials.runs_wanted(id.0, options).max(trials[id.0].outcomes.len())
-            }
-            Self::Noisy(_) => 1,
-            Self::Suite(suite) => suite.trials().get(id).wanted(),
-        }
     }
 
     /// Returns every change ever reported, in order.

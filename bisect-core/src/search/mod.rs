@@ -50,6 +50,7 @@
 //! ```
 
 mod engine;
+mod ledger;
 mod model;
 mod noisy;
 mod per_test;
@@ -63,8 +64,8 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use engine::Engine;
+use ledger::{Ledger, Run};
 use model::likely_groups::LikelyGroups;
-use sequential::Trials;
 
 pub use views::{ProgressView, TestView, TrialView};
 
@@ -82,9 +83,7 @@ pub use model::{
 #[derive(Clone, Debug)]
 pub struct Search {
     options: Options,
-    runs: usize,
-    /// Trials of earlier engines; the present engine continues their numbering.
-    earlier: Trials,
+    ledger: Ledger,
     engine: Engine,
 }
 
@@ -92,15 +91,12 @@ impl Search {
     /// Returns a search that has not asked anything yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { runs: 0, earlier: Trials::default(), engine: Engine::new(&options), options }
+        Self { ledger: Ledger::new(), engine: Engine::new(&options), options }
     }
 
     /// Returns the next step. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
-        let earlier = if self.needs_earlier() { self.earlier.in_flight().count() } else { 0 };
-        let step = self.engine.step(&self.options, self.runs, earlier);
-        self.runs += usize::from(matches!(step, Step::Run(_)));
-        step
+        self.engine.step(&mut self.ledger, &self.options)
     }
 
     /// Takes the result of one run of a trial: an observation for each of [its tests](Trial::tests), in that order.
@@ -111,16 +107,9 @@ impl Search {
     pub fn record(&mut self, id: TrialId, observations: impl IntoIterator<Item = Observation>) {
         let observations: Vec<_> = observations.into_iter().collect();
         assert_eq!(observations.len(), self.trial(id).tests.len(), "one observation for each test of the trial");
-        if id.0 >= self.earlier.len() {
-            self.engine.record(id, observations, &self.options);
-            if self.engine.is_contradicted(&self.options) {
-                self.switch_to_noisy(0);
-            }
-            return;
-        }
-        self.earlier.note(id, observations[0].outcome);
-        if let Noise::Suspected(_) = self.options.noise {
-            self.engine.learn(id, &self.earlier[id.0].trial.selection, &observations[0], &self.options);
+        self.engine.record(id, observations, &mut self.ledger, &self.options);
+        if self.engine.is_contradicted(&self.ledger, &self.options) {
+            self.switch_to_noisy(0);
         }
     }
 
@@ -129,7 +118,7 @@ impl Search {
     /// # Panics
     /// If no run of this trial is in flight.
     pub fn cancel(&mut self, id: TrialId) {
-        if id.0 < self.earlier.len() { self.earlier.cancel(id) } else { self.engine.cancel(id) }
+        self.ledger.cancel(id);
     }
 
     /// Sets the number of trials that may be in flight at once from now on. If more are in flight, a sequential search
@@ -160,21 +149,14 @@ impl Search {
     /// difference to the answer, if the call is made at the best time named above and no change hides another one.
     pub fn favour(&mut self, groups: impl IntoIterator<Item = Vec<Rank>>) {
         if let Engine::Sequential(sequential) = &mut self.engine {
-            sequential.favour(LikelyGroups::new(groups), &self.options);
+            sequential.favour(LikelyGroups::new(groups), &mut self.ledger, &self.options);
         }
     }
 
     /// Returns the trials with runs in flight that no longer matter: other runs make better use of their slots.
     #[must_use]
     pub fn obsolete(&mut self) -> Vec<TrialId> {
-        let needs_earlier = self.needs_earlier();
-        let earlier = self.earlier.in_flight().filter(|_| !needs_earlier).map(TrialId);
-        earlier.chain(self.engine.obsolete(&self.options)).collect()
-    }
-
-    /// Returns true if the runs in flight of an earlier engine are evidence.
-    fn needs_earlier(&self) -> bool {
-        self.engine.learns() && self.verdict().is_none()
+        self.engine.obsolete(&mut self.ledger, &self.options)
     }
 
     /// Returns the verdict, if the search has ended. A search over several tests has the worst verdict of its tests,
@@ -182,7 +164,7 @@ impl Search {
     /// that holds for all tests.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        self.engine.verdict()
+        self.engine.verdict(&self.ledger)
     }
 
     /// Returns the results for one test. In a search that was not [split](Self::split), test 0 is the whole target.
@@ -215,13 +197,13 @@ impl Search {
     /// If this search never wanted this trial.
     #[must_use]
     pub fn trial(&self, id: TrialId) -> &Trial {
-        if id.0 < self.earlier.len() { &self.earlier[id.0].trial } else { self.engine.trial(id) }
+        &self.ledger[id].trial
     }
 
     /// Counts a run that was made outside the search, without a result, for the [number of runs](ProgressView::runs)
     /// and for the limit on runs.
     pub fn count_run(&mut self) {
-        self.runs += 1;
+        self.ledger.started += 1;
     }
 
     /// Sets the mean cost of a failing run and of a passing run, for instance in seconds. A noisy search chooses the
@@ -243,8 +225,9 @@ impl Search {
     /// # Panics
     /// If this search never wanted this trial.
     pub fn record_extra_execution(&mut self, id: TrialId, observation: &Observation) {
-        let selection = self.trial(id).selection.clone();
-        self.engine.learn(id, &selection, observation, &self.options);
+        if let Some(run) = Run::new(id, &self.trial(id).selection, observation) {
+            self.engine.learn(run, &mut self.ledger, &self.options);
+        }
     }
 
     /// Schedules one more run of the end that failed, before anything else, to see if it fails in the same way.
@@ -254,7 +237,7 @@ impl Search {
     pub fn recheck_failing_end(&mut self) {
         assert!(self.can_split(), "one end fails, and the other does not");
         match &mut self.engine {
-            Engine::Sequential(sequential) => sequential.recheck_failing_end(),
+            Engine::Sequential(sequential) => sequential.recheck_failing_end(&mut self.ledger),
             Engine::Noisy(noisy) => noisy.recheck_failing_end(),
             Engine::Suite(_) => {}
         }

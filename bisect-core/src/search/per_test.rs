@@ -42,22 +42,14 @@ impl Search {
     /// If the search [cannot be split](Self::can_split).
     pub fn split(&mut self, tests: NonZeroUsize) {
         assert!(self.can_split(), "a search is split once, when it is known that the changes make a difference");
-        let mut procedure = Procedure::new(self.options.clone());
-        let known = match self.engine.take(&self.options) {
-            Engine::Sequential(sequential) => {
-                procedure = sequential.calibrated().cloned().unwrap_or(procedure);
-                let (trials, known) = sequential.into_trials();
-                self.earlier = trials;
-                known
-            }
-            Engine::Noisy(noisy) => {
-                let known = noisy.state().known().to_vec();
-                self.earlier.extend(noisy.into_trials());
-                known
-            }
+        let (procedure, known) = match self.engine.take(&self.options) {
+            Engine::Sequential(sequential) => (sequential.calibrated().cloned(), sequential.known().to_vec()),
+            Engine::Noisy(noisy) => (None, noisy.state().known().to_vec()),
             Engine::Suite(_) => unreachable!("it was not split"),
         };
-        self.engine = Engine::Suite(Suite::new(&procedure, known, tests, self.earlier.len(), &self.options));
+        let procedure = procedure.unwrap_or_else(|| Procedure::new(self.options.clone()));
+        self.ledger.split(tests.get());
+        self.engine = Engine::Suite(Suite::new(&procedure, known, tests, &self.ledger, &self.options));
     }
 
     /// Switches a test to the noisy search, if noise is suspected: the test has contradicted itself in other results
@@ -67,10 +59,8 @@ impl Search {
     /// If there is no test with this number.
     pub fn switch_to_noisy(&mut self, test: usize) {
         self.engine.assert_has(test);
-        if let Noise::Suspected(confidence) = self.options.noise
-            && let Some(trials) = self.engine.switch_to_noisy(test, confidence, &self.options)
-        {
-            self.earlier = trials;
+        if let Noise::Suspected(confidence) = self.options.noise {
+            self.engine.switch_to_noisy(test, confidence, &self.ledger, &self.options);
         }
     }
 

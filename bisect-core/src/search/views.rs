@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
 use super::{
-    Engine, Search,
+    Engine, Ledger, Search,
     model::{
         noise::{Certainty, Estimate},
         rank::{Order, Rank},
@@ -20,20 +20,21 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 pub struct TestView<'a> {
     engine: &'a Engine,
+    ledger: &'a Ledger,
     test: usize,
 }
 
 impl<'a> TestView<'a> {
     pub(super) fn new(search: &'a Search, test: usize) -> Self {
         search.engine.assert_has(test);
-        Self { engine: &search.engine, test }
+        Self { engine: &search.engine, ledger: &search.ledger, test }
     }
 
     /// Returns the verdict for this test, if its search has ended.
     #[must_use]
     pub fn verdict(self) -> Option<&'a Verdict> {
         match self.engine {
-            Engine::Sequential(sequential) => sequential.verdict(),
+            Engine::Sequential(sequential) => sequential.verdict(self.ledger),
             Engine::Noisy(noisy) => noisy.state().verdict(),
             Engine::Suite(suite) => suite.test(self.test).verdict(),
         }
@@ -96,20 +97,13 @@ impl<'a> TrialView<'a> {
     /// differ.
     #[must_use]
     pub fn repeats(self) -> Option<TrialId> {
-        match &self.search.engine {
-            Engine::Sequential(sequential) => sequential.trials().repeated(self.trial),
-            Engine::Noisy(_) | Engine::Suite(_) => self.search.earlier.repeated(self.trial),
-        }
+        self.search.ledger.repeated(self.trial)
     }
 
     /// Returns the number of runs that the trial takes, as far as known by now.
     #[must_use]
     pub fn runs(self) -> usize {
-        let (id, Search { earlier, engine, options, .. }) = (self.trial, self.search);
-        if id.0 >= earlier.len() {
-            return engine.runs_of_trial(id, options);
-        }
-        earlier.runs_wanted(id.0, options).max(earlier[id.0].outcomes.len())
+        self.search.ledger[self.trial].wanted()
     }
 
     /// Returns the number of reported changes that the trial selects.
@@ -148,7 +142,7 @@ impl<'a> ProgressView<'a> {
     /// Returns the number of trials begun so far. A repetition of an earlier trial counts only if it ended differently.
     #[must_use]
     pub fn trials(self) -> usize {
-        self.search.earlier.begun() + self.search.engine.trials()
+        self.search.ledger.begun()
     }
 
     /// Estimates the trials left. A sequential search counts those until the present set is found, supposing one more
@@ -169,7 +163,7 @@ impl<'a> ProgressView<'a> {
     /// Returns the number of runs started so far.
     #[must_use]
     pub fn runs(self) -> usize {
-        self.search.runs
+        self.search.ledger.started
     }
 
     /// Returns the number of distinct changes reported so far.
@@ -205,7 +199,7 @@ impl<'a> ProgressView<'a> {
     #[must_use]
     pub fn culprit_under_check(self) -> Option<&'a Culprit> {
         match &self.search.engine {
-            Engine::Sequential(sequential) => sequential::under_check(sequential),
+            Engine::Sequential(sequential) => sequential::under_check(sequential, &self.search.ledger),
             Engine::Noisy(_) | Engine::Suite(_) => None,
         }
     }
@@ -216,7 +210,7 @@ impl<'a> ProgressView<'a> {
     #[must_use]
     pub fn expected_culprit(self) -> Option<Culprit> {
         match &self.search.engine {
-            Engine::Sequential(sequential) => sequential::expected_culprit(sequential),
+            Engine::Sequential(sequential) => sequential::expected_culprit(sequential, &self.search.ledger),
             Engine::Noisy(_) | Engine::Suite(_) => None,
         }
     }

@@ -8,6 +8,7 @@ use bisect_core::{
 };
 
 use crate::{
+    SEARCHES,
     behaviour::{Behaviour, Moment, Settings},
     transcript::transcript,
 };
@@ -90,11 +91,11 @@ impl Scenario {
 
 #[test]
 fn searches_are_as_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/searches");
+    let folder = Path::new(SEARCHES);
     let update = env::var_os("UPDATE_SEARCHES").is_some();
     let mut differing = BTreeSet::new();
     let mut count = 0;
-    for entry in fs::read_dir(&folder).unwrap() {
+    for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "txt") {
             continue;

@@ -13,3 +13,6 @@ mod simulator;
 mod suite;
 mod transcript;
 mod unresolved;
+
+/// The folder of the searches as text files.
+const SEARCHES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/searches");

@@ -35,6 +35,7 @@ pub(crate) const HOUSES: &[House] = &[
             "search/suite",
             "search/sequential",
             "search/noisy",
+            "search/ledger",
             "search/model",
             "search/posterior",
             "search/tuning",

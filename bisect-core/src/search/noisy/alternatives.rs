@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 
 use super::{
     direction::Direction,
-    history::Run,
     noisy_bracket::{NoisyBracket, SearchContext},
 };
+use crate::search::ledger::Run;
 use crate::search::model::{mode::Mode, options::Options, rank::Rank, selection::Selection, verdict::Culprit};
 
 /// The alternative explanations of the runs so far.

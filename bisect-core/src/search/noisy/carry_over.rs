@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use super::Run;
+use crate::search::ledger::Run;
 use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,

@@ -2,7 +2,7 @@
 //!
 //! Under noise, this has a probability too.
 
-use super::history::Run;
+use crate::search::ledger::Run;
 use crate::search::model::{
     mode::Mode,
     selection::Selection,

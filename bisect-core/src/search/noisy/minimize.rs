@@ -7,10 +7,8 @@
 
 use alloc::vec::Vec;
 
-use super::{
-    history::{Run, names_exactly},
-    noisy_bracket::SearchContext,
-};
+use super::noisy_bracket::SearchContext;
+use crate::search::ledger::{Run, names_exactly};
 use crate::search::model::{rank::Rank, selection::Selection};
 use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 use crate::search::tuning;

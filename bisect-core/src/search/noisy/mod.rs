@@ -16,7 +16,6 @@
 mod alternatives;
 pub(super) mod carry_over;
 mod direction;
-mod history;
 mod minimize;
 mod next_question;
 mod noisy_bracket;
@@ -24,50 +23,47 @@ mod proof;
 pub(super) mod square_wave;
 mod state;
 mod stopping_rule;
-mod trials;
 mod untestable_steps;
 
-use alloc::{vec, vec::Vec};
+use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use next_question::NextQuestion;
-use trials::NoisyTrials;
+use proof::Side;
 
 pub(super) use alternatives::Alternatives;
-pub(super) use history::Run;
 pub(super) use next_question::Ask;
 pub(super) use proof::Toss;
 pub(super) use state::NoisyState;
 
-use crate::search::model::{
-    Options, Step,
-    rank::Rank,
-    selection::Selection,
-    trial::{Observation, Outcome, Trial, TrialId},
-    verdict::Verdict,
+use crate::search::{
+    ledger::{Asked, Entry, Ledger, Run, Why},
+    model::{
+        Options, Step,
+        rank::Rank,
+        selection::Selection,
+        trial::{Observation, Trial, TrialId},
+        verdict::Verdict,
+    },
 };
 
-/// The noisy search: its state, and its trials.
+/// The noisy search of one test.
 #[derive(Clone, Debug)]
 pub(super) struct NoisySearch {
+    /// The number of the test in the ledger.
+    test: usize,
     state: NoisyState,
-    trials: NoisyTrials,
+    /// The runs of proofs that are in flight: the index of the proof, and the side.
+    tossed: BTreeMap<TrialId, (usize, Side)>,
     /// True if the next run repeats the end that failed.
     wants_recheck: bool,
 }
 
 impl NoisySearch {
-    /// Returns a search without any runs.
-    pub(super) fn new(confidence: f64, options: &Options) -> Self {
-        Self { state: NoisyState::new(confidence, options), trials: NoisyTrials::new(0), wants_recheck: false }
-    }
-
-    /// Continues after a search that made these runs, in which these changes were reported, in order. Trials are
-    /// numbered from `first` on.
-    pub(super) fn after(mut self, options: &Options, known: Vec<Rank>, runs: Vec<Run>, first: usize) -> Self {
-        self.state = self.state.after(known, runs);
-        self.trials = NoisyTrials::new(first);
-        stopping_rule::conclude(&mut self.state, options);
-        self
+    /// Returns the search that follows from all runs of this test, in which these changes were reported, in order.
+    pub(super) fn new(test: usize, confidence: f64, options: &Options, known: Vec<Rank>, ledger: &Ledger) -> Self {
+        let mut state = NoisyState::new(confidence, options, known, ledger.runs(test).to_vec());
+        stopping_rule::conclude(&mut state, ledger.runs(test), options);
+        Self { test, state, tossed: BTreeMap::new(), wants_recheck: false }
     }
 
     /// Returns the state of the search.
@@ -75,57 +71,54 @@ impl NoisySearch {
         &self.state
     }
 
-    /// Returns the next step, after `runs` runs were started. `earlier` runs of another engine are in flight, too.
-    pub(super) fn step(&mut self, options: &Options, runs: usize, earlier: usize) -> Step {
+    /// Returns the next step, if this is the only test.
+    pub(super) fn step(&mut self, ledger: &mut Ledger, options: &Options) -> Step {
         if let Some(verdict) = self.state.verdict() {
             return Step::Done(verdict.clone());
         }
-        let in_flight = self.trials.in_flight().count();
-        if earlier + in_flight >= options.in_flight.get() {
+        // The runs that were asked for before the target contradicted itself are evidence, too.
+        if ledger.in_flight().count() >= options.in_flight.get() {
             return Step::Wait;
         }
-        if options.max_runs.is_some_and(|max| runs >= max) {
+        if options.max_runs.is_some_and(|max| ledger.started >= max) {
             // The runs in flight may still be evidence.
-            return if in_flight > 0 { Step::Wait } else { Step::Done(self.end_at_limit()) };
+            let waits = in_flight(ledger, self.test).next().is_some();
+            return if waits { Step::Wait } else { Step::Done(self.end_at_limit()) };
         }
-        let Some(Ask { question, selection, toss }) = self.next() else {
+        let Some(Ask { question, selection, toss }) = self.next(ledger) else {
             return self.state.verdict().cloned().map_or(Step::Wait, Step::Done);
         };
-        let trial = Trial { id: self.trials.next_id(), question, selection, tests: vec![0] };
-        self.begin(trial.clone(), toss.as_ref());
-        Step::Run(trial)
+        let id = ledger.add(Asked::at_any_time(question, selection), vec![self.test], Why::Evidence, 1);
+        self.begin(id, toss.as_ref());
+        Step::Run(ledger.start(id))
     }
 
     /// Returns the question that is most worth a run. Returns `None` if the result of a run in flight must be known
     /// first, or if the search is over, which this call may find out.
-    pub(super) fn next(&mut self) -> Option<Ask> {
+    pub(super) fn next(&mut self, ledger: &Ledger) -> Option<Ask> {
         if self.state.verdict().is_some() {
             return None;
         }
-        let next = NextQuestion { state: &self.state, trials: &self.trials, wants_recheck: self.wants_recheck };
-        match next.ask() {
+        let Self { test, state, wants_recheck, .. } = self;
+        match (NextQuestion { state, ledger, test: *test, wants_recheck: *wants_recheck }).ask() {
             Ok(ask) => {
                 if let Some(toss) = &ask.toss {
-                    self.state.proofs.begin(toss);
+                    state.proofs.begin(toss);
                 }
                 return Some(ask);
             }
-            Err(_) if self.trials.in_flight().next().is_some() => {}
-            Err(verdict) => self.state.verdict = Some(verdict),
+            Err(_) if in_flight(ledger, *test).next().is_some() => {}
+            Err(verdict) => state.verdict = Some(verdict),
         }
         None
     }
 
-    /// Starts a run of this trial. A coin toss, by this search or by that of another test, may have selected its side
-    /// of a proof.
-    pub(super) fn begin(&mut self, trial: Trial, toss: Option<&Toss>) {
+    /// Takes note that a trial begins that is evidence. A coin toss, by this search or by that of another test, may
+    /// have selected its side of a proof.
+    pub(super) fn begin(&mut self, id: TrialId, toss: Option<&Toss>) {
         self.wants_recheck = false;
         let side = toss.and_then(|Toss { set, side }| Some((self.state.proofs.position(set.as_ref()?)?, *side)));
-        self.trials.begin(trial, side);
-    }
-
-    pub(super) fn has_begun(&self, id: TrialId) -> bool {
-        self.trials.has_begun(id)
+        self.tossed.extend(side.map(|side| (id, side)));
     }
 
     /// Schedules one more run of the end that failed, before anything else.
@@ -139,69 +132,54 @@ impl NoisySearch {
         self.state.verdict.get_or_insert(at_limit).clone()
     }
 
-    /// Takes the result of one run.
-    ///
-    /// # Panics
-    /// If no run of this trial is in flight.
-    pub(super) fn record(&mut self, id: TrialId, observation: Observation, options: &Options) {
-        let (selection, side) = self.trials.end(id, observation.outcome);
+    /// Takes the result of a run, and adds it to the ledger. The selection is that of the trial, as this test sees it.
+    pub(super) fn take(
+        &mut self,
+        id: TrialId,
+        selection: &Selection,
+        observation: Observation,
+        ledger: &mut Ledger,
+        options: &Options,
+    ) {
+        let side = self.tossed.remove(&id);
         if let Some((proof, side)) = side {
             self.state.prove(proof, side, observation.outcome);
         }
-        self.state.take(id, &selection, observation, side.is_some());
-        self.conclude(options);
-    }
-
-    /// Takes the result of a run of another search.
-    pub(super) fn take(&mut self, id: TrialId, selection: &Selection, observation: Observation, options: &Options) {
-        self.state.take(id, selection, observation, false);
-        self.conclude(options);
+        let run = Run::new(id, selection, &observation).map(|run| Run { by_coin: side.is_some(), ..run });
+        if let Some(run) = &run {
+            ledger.add_run(self.test, run.clone());
+        }
+        self.state.take(id, selection, observation, run);
+        self.conclude(ledger, options);
     }
 
     /// Takes a run that this search did not ask for, or another execution within one run.
-    pub(super) fn learn(&mut self, run: Run, options: &Options) {
+    pub(super) fn learn(&mut self, run: Run, ledger: &mut Ledger, options: &Options) {
+        ledger.add_run(self.test, run.clone());
         if self.state.verdict().is_none() {
             self.state.keep(run, false);
-            self.conclude(options);
+            self.conclude(ledger, options);
         }
     }
 
-    fn conclude(&mut self, options: &Options) {
+    fn conclude(&mut self, ledger: &Ledger, options: &Options) {
         if self.state.verdict().is_none() {
-            stopping_rule::conclude(&mut self.state, options);
+            stopping_rule::conclude(&mut self.state, ledger.runs(self.test), options);
         }
-    }
-
-    pub(super) fn cancel(&mut self, id: TrialId) {
-        self.trials.cancel(id);
-    }
-
-    /// Returns the trials in flight if the search is over; before that, all of them are evidence.
-    pub(super) fn obsolete(&self) -> Vec<TrialId> {
-        let in_flight = self.trials.in_flight().map(|trial| trial.id);
-        if self.state.verdict().is_some() { in_flight.collect() } else { Vec::new() }
-    }
-
-    /// Returns the trials that were begun. Each that has ended has an outcome.
-    pub(super) fn into_trials(self) -> impl Iterator<Item = (Trial, Option<Outcome>)> {
-        let runs = self.state.runs;
-        self.trials.into_trials().map(move |(trial, ended)| {
-            let failed = runs.iter().find(|run| run.trial == trial.id).map(|run| run.failed);
-            let resolved = failed.map(|failed| if failed { Outcome::Fail } else { Outcome::Pass });
-            (trial, ended.map(|unresolved| resolved.unwrap_or(unresolved)))
-        })
-    }
-
-    pub(super) fn trial(&self, id: TrialId) -> &Trial {
-        self.trials.get(id)
-    }
-
-    pub(super) fn trials(&self) -> usize {
-        self.trials.len()
     }
 
     /// Sets the costs of a failing run and of a passing run.
     pub(super) fn set_costs(&mut self, failing: f64, passing: f64) {
         self.state.set_costs(failing, passing);
     }
+}
+
+/// Returns the trials that are evidence for a test.
+fn evidence(ledger: &Ledger, test: usize) -> impl Iterator<Item = &Entry> {
+    ledger.iter().filter(move |entry| entry.is_evidence_for(test))
+}
+
+/// Returns the trials in flight that are evidence for a test.
+fn in_flight(ledger: &Ledger, test: usize) -> impl Iterator<Item = &Trial> {
+    evidence(ledger, test).filter(|entry| entry.in_flight() > 0).map(|entry| &entry.trial)
 }

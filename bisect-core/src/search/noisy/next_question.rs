@@ -3,17 +3,18 @@
 use alloc::vec::Vec;
 
 use super::{
+    evidence, in_flight,
     minimize::Minimizing,
     noisy_bracket::NoisyBracket,
     proof::{Side, Toss},
     state::{NoisyState, Stage},
-    trials::NoisyTrials,
 };
 use crate::search::{
+    ledger::{Entry, Ledger},
     model::{
         rank::{Order, Rank},
         selection::{Prefix, Selection},
-        trial::{Question, Reason},
+        trial::{Outcome, Question, Reason},
         verdict::{Incomplete, Unusable, Verdict},
     },
     posterior::CandidateSet,
@@ -33,7 +34,9 @@ pub(in crate::search) struct Ask {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NextQuestion<'a> {
     pub(super) state: &'a NoisyState,
-    pub(super) trials: &'a NoisyTrials,
+    pub(super) ledger: &'a Ledger,
+    /// The number of the test in the ledger.
+    pub(super) test: usize,
     /// True if the next run repeats the end that failed.
     pub(super) wants_recheck: bool,
 }
@@ -50,7 +53,7 @@ impl NextQuestion<'_> {
         let unresolved = |reason| Verdict::Incomplete(Incomplete::Unresolved(reason));
         let state = self.state;
         let mode = state.direction.mode();
-        let end = state.direction.wants(&state.runs, self.trials.in_flight());
+        let end = state.direction.wants(&state.runs, in_flight(self.ledger, self.test));
         if let Some(end) = end.filter(|_| state.found.is_empty()) {
             if let Some(reason) = self.final_refusal(&end.1) {
                 return Err(Verdict::Unusable(Unusable::Unresolved(end.0, reason)));
@@ -67,7 +70,7 @@ impl NextQuestion<'_> {
             }),
             Stage::Minimize(minimizing) => self.minimizing(minimizing).map_err(unresolved),
             Stage::Narrow(narrowing) => {
-                let in_flight = self.trials.in_flight().filter_map(|trial| {
+                let in_flight = in_flight(self.ledger, self.test).filter_map(|trial| {
                     let has = |id| trial.selection.contains(id);
                     narrowing.candidate_set(&trial.selection, has)
                 });
@@ -108,7 +111,7 @@ impl NextQuestion<'_> {
     fn early_prefix(self) -> Option<Ask> {
         let context = self.state.context();
         // Two of the runs in flight are the ends; the prefixes are numbered from 1 on.
-        let number = self.trials.in_flight().count().checked_sub(1).filter(|&number| number > 0)?;
+        let number = in_flight(self.ledger, self.test).count().checked_sub(1).filter(|&number| number > 0)?;
         (context.order == Order::ByHash && context.known.is_empty() && context.runs.is_empty()).then(|| {
             let cut = u64::try_from(number).unwrap_or(u64::MAX).reverse_bits();
             Ask::new((Question::Prefix, Selection { prefix: Prefix::Below(Rank(cut)), ..Selection::all() }))
@@ -208,7 +211,12 @@ impl NextQuestion<'_> {
     /// Returns the reason why a selection is refused, if it is, where this number of unresolved runs is allowed without
     /// a resolved one.
     fn refused_after(self, at_first: usize, selection: &Selection) -> Option<Reason> {
-        let unresolved: Vec<_> = self.trials.unresolved(selection).collect();
+        let reason = |entry: &Entry| match entry.outcomes_of(self.test) {
+            [Outcome::Unresolved(reason)] => Some(*reason),
+            _ => None,
+        };
+        let trials = evidence(self.ledger, self.test).filter(|entry| entry.trial.selection == *selection);
+        let unresolved: Vec<_> = trials.filter_map(reason).collect();
         let allowed = at_first + tuning::MAX_UNRESOLVED_PER_RESOLVED * self.resolved(selection);
         (unresolved.len() >= allowed).then(|| unresolved[0])
     }

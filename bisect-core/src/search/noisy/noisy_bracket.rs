@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::history::Run;
+use crate::search::ledger::Run;
 use crate::search::model::{
     mode::Mode,
     rank::{Order, Rank, simplest_cut},

@@ -4,7 +4,7 @@
 //! with a fixed number of runs in each half. That number need not be whole, so no cycle explains them. Of *n* outcomes,
 //! about *n*³ sequences follow a wave, and 2^*n* do not.
 
-use super::Run;
+use crate::search::ledger::Run;
 use crate::search::tuning;
 
 /// The parts of a run in which the length and the phase of a wave are measured.
@@ -30,10 +30,10 @@ pub(in crate::search) fn predicted(runs: &[Run]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::model::selection::Selection;
+    use crate::search::model::{selection::Selection, trial::TrialId};
 
     fn after(outcomes: &str) -> Option<bool> {
-        let run = |failed| Run::expected(&Selection::all(), failed);
+        let run = |failed| Run::expected(TrialId(0), &Selection::all(), failed);
         predicted(&outcomes.chars().map(|outcome| run(outcome == 'F')).collect::<alloc::vec::Vec<_>>())
     }
 

@@ -4,13 +4,13 @@ use alloc::vec::Vec;
 
 use super::{
     direction::Direction,
-    history::Run,
     minimize::Minimizing,
     noisy_bracket::{NoisyBracket, SearchContext},
     proof::{Proofs, Side},
     untestable_steps::UntestableSteps,
 };
 use crate::search::{
+    ledger::Run,
     model::{
         Options,
         mode::Mode,
@@ -37,8 +37,6 @@ pub(in crate::search) struct NoisyState {
     pub(super) known: Vec<Rank>,
     /// The runs that are evidence in the present direction.
     pub(super) runs: Vec<Run>,
-    /// All resolved runs, in both directions, in the order in which they were recorded.
-    pub(super) sequence: Vec<Run>,
     pub(super) proofs: Proofs,
     pub(super) untestable: UntestableSteps,
     pub(super) stage: Stage,
@@ -61,17 +59,16 @@ pub(super) enum Stage {
 }
 
 impl NoisyState {
-    /// Returns the state without any runs.
-    pub(super) fn new(confidence: f64, options: &Options) -> Self {
-        Self {
+    /// Returns the state that follows from these runs, in which these changes were reported, in order.
+    pub(super) fn new(confidence: f64, options: &Options, known: Vec<Rank>, runs: Vec<Run>) -> Self {
+        let mut this = Self {
             order: options.order,
             asked: options.direction,
             confidence,
             direction: Direction::of(&[], options.direction),
             costs: (1.0, 1.0),
-            known: Vec::new(),
-            runs: Vec::new(),
-            sequence: Vec::new(),
+            known,
+            runs,
             proofs: Proofs::new(options.seed),
             untestable: UntestableSteps::default(),
             stage: Stage::Ends,
@@ -79,19 +76,13 @@ impl NoisyState {
             certainties: Vec::new(),
             sets: Vec::new(),
             verdict: None,
-        }
+        };
+        this.turn();
+        this
     }
 
-    /// Continues with these runs, in which these changes were reported, in order.
-    pub(super) fn after(mut self, known: Vec<Rank>, runs: Vec<Run>) -> Self {
-        self.sequence.clone_from(&runs);
-        (self.known, self.runs) = (known, runs);
-        self.turn();
-        self
-    }
-
-    /// Takes the result of a run of any trial, from this search or another. `by_coin`: see [`Run::by_coin`].
-    pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation, by_coin: bool) {
+    /// Takes the result of a run of any trial, from this search or another: a run, unless it is unresolved.
+    pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation, run: Option<Run>) {
         if self.verdict.is_some() {
             return;
         }
@@ -103,12 +94,11 @@ impl NoisyState {
             return;
         }
         ranked::sort(&mut observation.reported);
-        let run = Run::new(id, selection, &observation);
         let known = self.known.len();
         ranked::merge(&mut self.known, &observation.reported);
         let is_new = self.known.len() > known;
         if let Some(run) = run {
-            self.keep(Run { by_coin, ..run }, is_new);
+            self.keep(run, is_new);
         } else if is_new || self.gives_up(selection, observation.outcome) {
             self.restart();
         }
@@ -131,7 +121,6 @@ impl NoisyState {
         if let Stage::Narrow(narrowing) = &mut self.stage {
             narrowing.observe(&run);
         }
-        self.sequence.push(run.clone());
         self.runs.push(run);
         if let Stage::Minimize(minimizing) = &self.stage {
             self.stage = Stage::Minimize(minimizing.with_runs(self.context()));

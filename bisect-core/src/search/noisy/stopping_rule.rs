@@ -4,12 +4,12 @@ use alloc::{boxed::Box, vec::Vec};
 
 use super::{
     carry_over,
-    history::names_exactly,
     minimize::Minimizing,
     noisy_bracket::NoisyBracket,
     state::{NoisyState, Stage},
 };
 use crate::search::{
+    ledger::{Run, names_exactly},
     model::{
         Options,
         noise::{Certainty, Noise},
@@ -34,18 +34,19 @@ impl Next {
     }
 }
 
-/// Takes all steps that follow from the runs so far.
-pub(super) fn conclude(state: &mut NoisyState, options: &Options) {
+/// Takes all steps that follow from the runs so far. `all` are those in both directions, in the order in which they were
+/// recorded.
+pub(super) fn conclude(state: &mut NoisyState, all: &[Run], options: &Options) {
     if matches!(state.stage, Stage::Ends) && !state.known.is_empty() && state.direction.is_known(&state.runs) {
         state.restart();
     }
     if state.verdict.is_none()
-        && let Some(carry_over) = carry_over::explanation(&state.known, &state.sequence)
+        && let Some(carry_over) = carry_over::explanation(&state.known, all)
     {
         state.verdict = Some(Verdict::Inconsistent(Inconsistency::CarryOver(carry_over)));
     }
     while state.verdict.is_none() {
-        match (StoppingRule { state, options }).next() {
+        match (StoppingRule { state, all, options }).next() {
             None => break,
             Some(Next::Stage(next)) => state.stage = *next,
             Some(Next::End(verdict)) => state.verdict = Some(verdict),
@@ -90,6 +91,7 @@ pub(super) fn at_limit(state: &NoisyState) -> Verdict {
 /// The facts that determine the next step.
 struct StoppingRule<'a> {
     state: &'a NoisyState,
+    all: &'a [Run],
     options: &'a Options,
 }
 
@@ -114,7 +116,7 @@ impl StoppingRule<'_> {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(complete(self.state))),
                 // A rule without the changes explains all outcomes too. If more runs confirm it, it is the better answer.
-                (true, []) if carry_over::may_explain(&self.state.known, &self.state.sequence) => return None,
+                (true, []) if carry_over::may_explain(&self.state.known, self.all) => return None,
                 (true, []) => Inconsistency::Noise,
                 (_, _) => Inconsistency::Unexplained(self.state.runs.last()?.trial),
             };

@@ -21,21 +21,19 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{
-    Sequential,
-    procedure::{Answer, Asked},
-};
+use super::{Sequential, procedure::Answer};
 use crate::search::tuning;
 use crate::search::{
+    ledger::{Asked, Entry, Ledger, Run, Why},
     model::{
         noise::Noise,
         options::Options,
         rank::Rank,
-        trial::{Outcome, Question, TrialId},
+        trial::{Outcome, Question},
         verdict::{Culprit, Unusable, Verdict},
     },
     noisy::{
-        Alternatives, Run,
+        Alternatives,
         carry_over::{self, Rule},
         square_wave,
     },
@@ -44,7 +42,7 @@ use crate::search::{
 impl Sequential {
     /// Schedules or awaits checks before this answer is taken, if the answer would name a culprit. Returns true if there
     /// are any.
-    pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>, options: &Options) -> bool {
+    pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>, ledger: &mut Ledger, options: &Options) -> bool {
         let number = self.procedure.found().len();
         if !may_check(options) || self.checked_culprits > number {
             return false;
@@ -52,11 +50,11 @@ impl Sequential {
         let after = self.procedure.after(answer);
         let Some(culprit) = after.found().get(number) else { return false };
         self.under_check = Some(culprit.clone());
-        let runs = self.early_checks.predicted_runs(culprit, &self.trials);
+        let runs = self.early_checks.predicted_runs(culprit, ledger);
         if !runs.suffice() && runs.may_suffice() {
             // When they have ended, this is called again.
             for trial in runs.in_flight {
-                self.trials.wait_for(trial);
+                ledger[trial].wait();
             }
             return true;
         }
@@ -64,21 +62,21 @@ impl Sequential {
         if runs.suffice() {
             return false;
         }
-        let checks = self.choose_checks(culprit, number, runs.agreeing, options);
+        let checks = self.choose_checks(culprit, number, runs.agreeing, ledger, options);
         for &(ref asked, expected) in &checks {
-            self.trials.check(asked.clone(), expected);
+            ledger.check(asked.clone(), Some(expected));
         }
         !checks.is_empty()
     }
 
     /// Replaces the question [`Question::Baseline`] by checks, at least one of which must pass. Returns true if the
     /// question is handled this way, by an answer or by scheduled checks.
-    pub(super) fn replace_baseline(&mut self, options: &Options) -> bool {
+    pub(super) fn replace_baseline(&mut self, ledger: &mut Ledger, options: &Options) -> bool {
         if !may_check(options) {
             return false;
         }
-        let passes = Answer { trial: TrialId(self.trials.len()), outcome: Outcome::Pass, reported: None };
-        if !self.check_before_naming(&passes, options) {
+        let passes = Answer { trial: ledger.next_id(), outcome: Outcome::Pass, reported: None };
+        if !self.check_before_naming(&passes, ledger, options) {
             self.procedure.answer(&passes);
         }
         true
@@ -90,6 +88,7 @@ impl Sequential {
         culprit: &Culprit,
         number: usize,
         agreeing: usize,
+        ledger: &Ledger,
         options: &Options,
     ) -> Vec<(Asked, Outcome)> {
         // Parallel checks take no extra time, and their order is less informative. One run of the last batch is left for
@@ -99,21 +98,27 @@ impl Sequential {
         match culprit.changes.len() {
             1 => {
                 let runs = of_change(number).saturating_sub(agreeing).max(tuning::CHECKS_BEFORE_FURTHER);
-                self.most_likely_to_differ(culprit, rounded(runs), options)
+                self.most_likely_to_differ(culprit, rounded(runs), ledger, options)
             }
             size => {
                 let parts = left_out(size);
                 let runs = parts.len() + tuning::CHECKS_OF_WHOLE_SET;
-                self.minimal(culprit, parts, rounded(runs))
+                self.minimal(culprit, parts, rounded(runs), ledger)
             }
         }
     }
 
     /// Returns the runs that are most likely to show that this culprit is wrong. Each is chosen on the assumption that
     /// the runs before it end as expected: if one does not, the rest is not needed.
-    fn most_likely_to_differ(&mut self, culprit: &Culprit, count: usize, options: &Options) -> Vec<(Asked, Outcome)> {
+    fn most_likely_to_differ(
+        &mut self,
+        culprit: &Culprit,
+        count: usize,
+        ledger: &Ledger,
+        options: &Options,
+    ) -> Vec<(Asked, Outcome)> {
         let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
-        let mut runs = self.history.clone();
+        let mut runs = ledger.runs(0).to_vec();
         let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
             let alternatives = Alternatives::new(options, &self.seen, &found, &runs, culprit);
@@ -121,43 +126,43 @@ impl Sequential {
             let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
             let fails = self.expects_failure(&runs) && !must_pass;
             let expected = if fails { Outcome::Fail } else { Outcome::Pass };
-            let candidates = self.questions_that(expected).into_iter();
+            let candidates = questions_that(expected, ledger).into_iter();
             let surprises = candidates.map(|asked| (alternatives.probability_of(&asked.selection, !fails), asked));
             // Among equally good questions, take the last one: what it needs may still be built.
             let Some((_, asked)) = surprises.max_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
-            runs.push(Run::expected(&asked.selection, fails));
+            runs.push(Run::expected(ledger.next_id(), &asked.selection, fails));
             checks.push((asked, expected));
         }
-        checks.extend(self.against_the_wave(&runs));
+        checks.extend(against_the_wave(&runs, ledger));
         checks
     }
 
-    /// Returns one more check if a wave explains all these runs: one that is expected to end otherwise.
-    fn against_the_wave(&self, runs: &[Run]) -> Option<(Asked, Outcome)> {
-        let expected = if square_wave::predicted(runs)? { Outcome::Pass } else { Outcome::Fail };
-        Some((self.questions_that(expected).pop()?, expected))
-    }
-
     /// Returns `count` checks of a set: one without each change in `left_out`, the others of the whole set.
-    fn minimal(&mut self, culprit: &Culprit, left_out: Vec<usize>, count: usize) -> Vec<(Asked, Outcome)> {
+    fn minimal(
+        &mut self,
+        culprit: &Culprit,
+        left_out: Vec<usize>,
+        count: usize,
+        ledger: &Ledger,
+    ) -> Vec<(Asked, Outcome)> {
         let changes = &culprit.changes;
-        let exactly = |changes: &[Rank]| Asked::by_others(Question::FoundAlone, culprit.mode.exactly(changes));
+        let exactly = |changes: &[Rank]| Asked::at_any_time(Question::FoundAlone, culprit.mode.exactly(changes));
         let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
         let mut checks: Vec<_> = left_out.into_iter().map(|place| (exactly(&without(place)), Outcome::Pass)).collect();
         checks.resize(count, (exactly(changes), Outcome::Fail));
         self.rng.shuffle(&mut checks);
-        self.against_the_tendency(checks)
+        self.against_the_tendency(checks, ledger)
     }
 
     /// Returns the checks in an order that contradicts what carry-over rules, or the tendency of outcomes, predict.
-    fn against_the_tendency(&mut self, mut checks: Vec<(Asked, Outcome)>) -> Vec<(Asked, Outcome)> {
-        let mut runs = self.history.clone();
+    fn against_the_tendency(&mut self, mut checks: Vec<(Asked, Outcome)>, ledger: &Ledger) -> Vec<(Asked, Outcome)> {
+        let mut runs = ledger.runs(0).to_vec();
         for next in 0..checks.len() {
             let fails = self.expects_failure(&runs);
             let place = checks[next..].iter().position(|&(_, expected)| fails == (expected == Outcome::Fail));
             checks.swap(next, next + place.unwrap_or(0));
             let (asked, expected) = &checks[next];
-            runs.push(Run::expected(&asked.selection, *expected == Outcome::Fail));
+            runs.push(Run::expected(ledger.next_id(), &asked.selection, *expected == Outcome::Fail));
         }
         checks
     }
@@ -176,41 +181,53 @@ impl Sequential {
         }
     }
 
-    /// Returns each question that has a run with this outcome.
-    fn questions_that(&self, outcome: Outcome) -> Vec<Asked> {
-        let mut questions: Vec<Asked> = Vec::new();
-        for progress in self.trials.iter().filter(|progress| progress.outcomes.contains(&outcome)) {
-            if !questions.iter().any(|asked| asked.selection == progress.asked.selection) {
-                questions.push(progress.asked.clone());
-            }
-        }
-        questions
-    }
-
     /// Schedules more runs of one end before the search reports [`Verdict::NoDifference`] or [`Unusable::Reversed`]:
     /// a flaky target may end like that by chance.
-    pub(super) fn check_before_giving_up(&mut self, options: &Options) {
+    pub(super) fn check_before_giving_up(&self, ledger: &mut Ledger, options: &Options) {
         let (end, outcome) = match self.procedure.question() {
             Err(&Verdict::NoDifference(Outcome::Fail)) => (Question::AllOff, Outcome::Fail),
             Err(&Verdict::NoDifference(Outcome::Pass)) => (Question::AllOn, Outcome::Pass),
             Err(&Verdict::Unusable(Unusable::Reversed(mode))) => (mode.passing_end().0, Outcome::Pass),
             _ => return,
         };
-        let asked = self.trials.iter().map(|progress| &progress.asked).find(|asked| asked.question == end);
+        let asked = ledger.iter().find(|entry| entry.trial.question == end).map(Entry::asked);
         // Other checks may have been made: the proof of a suspect is repeated while this end is in flight.
-        let is_unchecked = |asked: &&Asked| may_check(options) && !self.trials.is_checked(&asked.selection);
-        if let Some(asked) = asked.filter(is_unchecked).cloned() {
+        let is_unchecked = |asked: &Asked| may_check(options) && !is_checked(asked, ledger);
+        if let Some(asked) = asked.filter(is_unchecked) {
             // Runs that were in flight may influence the first ones. Parallel checks take no extra time.
             for asked in vec![asked; batch(options).max(tuning::CHECKS_BEFORE_NO_DIFFERENCE)] {
-                self.trials.check(asked, outcome);
+                ledger.check(asked, Some(outcome));
             }
         }
     }
 }
 
+/// Returns one more check if a wave explains all these runs: one that is expected to end otherwise.
+fn against_the_wave(runs: &[Run], ledger: &Ledger) -> Option<(Asked, Outcome)> {
+    let expected = if square_wave::predicted(runs)? { Outcome::Pass } else { Outcome::Fail };
+    Some((questions_that(expected, ledger).pop()?, expected))
+}
+
+/// Returns true if a check repeats this question.
+fn is_checked(asked: &Asked, ledger: &Ledger) -> bool {
+    let is_check = |entry: &Entry| matches!(entry.why, Why::Check(_)) && entry.trial.selection == asked.selection;
+    ledger.iter().any(is_check)
+}
+
+/// Returns each question that has a run with this outcome.
+fn questions_that(outcome: Outcome, ledger: &Ledger) -> Vec<Asked> {
+    let mut questions: Vec<Asked> = Vec::new();
+    for entry in ledger.iter().filter(|entry| entry.outcomes().contains(&outcome)) {
+        if !questions.iter().any(|asked| asked.selection == entry.trial.selection) {
+            questions.push(entry.asked());
+        }
+    }
+    questions
+}
+
 /// Returns the culprit whose checks are not over, if there is one.
-pub(in crate::search) fn under_check(search: &Sequential) -> Option<&Culprit> {
-    search.under_check.as_ref().filter(|_| search.stopped.is_none() && search.trials.checks_due().next().is_some())
+pub(in crate::search) fn under_check<'a>(search: &'a Sequential, ledger: &Ledger) -> Option<&'a Culprit> {
+    search.under_check.as_ref().filter(|_| search.stopped.is_none() && ledger.checks_due().next().is_some())
 }
 
 /// Returns true if checks are made: only where noise is suspected.

@@ -7,10 +7,11 @@
 //!
 //! Fewer predicted runs than that replace at most one check.
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::{Sequential, Trials, checks, group_tests, procedure::Procedure, progress::Progress};
+use super::{Sequential, checks, group_tests, procedure::Procedure};
 use crate::search::{
+    ledger::{Entry, Ledger},
     model::{
         Options,
         rank::Rank,
@@ -28,7 +29,9 @@ pub(super) struct EarlyChecks {
     /// The suspect, once its proof is repeated.
     suspect: Option<Rank>,
     /// The trials that repeat the proof.
-    repeats: Vec<usize>,
+    repeats: Vec<TrialId>,
+    /// The only suspect when the first run of a trial was started, by trial.
+    predicting: BTreeMap<TrialId, Rank>,
 }
 
 /// The cuts and repeats whose outcomes a suspect predicted.
@@ -37,7 +40,7 @@ pub(super) struct PredictedRuns {
     /// The number of runs that ended as predicted.
     pub(super) agreeing: usize,
     /// The repeats in flight. Cuts in flight are not awaited, because one that hangs must not block the search.
-    pub(super) in_flight: Vec<usize>,
+    pub(super) in_flight: Vec<TrialId>,
     /// True if at least one of them is predicted to pass.
     may_pass: bool,
     /// True if one ended differently: there are more culprits, or the target is flaky.
@@ -64,8 +67,8 @@ impl EarlyChecks {
     pub(super) fn add(
         &mut self,
         suspect: Rank,
-        wanted: &mut Vec<usize>,
-        trials: &mut Trials,
+        wanted: &mut Vec<TrialId>,
+        ledger: &mut Ledger,
         rng: &mut SeededRng,
         options: &Options,
     ) {
@@ -74,31 +77,39 @@ impl EarlyChecks {
         }
         let in_flight = options.in_flight.get();
         if self.suspect != Some(suspect) {
-            let Some(proof) = proof_of(suspect, wanted, trials) else { return };
-            let is_cut = |trial: &&usize| {
-                let progress = &trials[**trial];
-                let is_predicted = progress.started == 0 || progress.sole_suspect == Some(suspect);
-                is_predicted && progress.asked.question == Question::Prefix
+            let Some(proof) = proof_of(suspect, wanted, ledger) else { return };
+            let is_cut = |&&trial: &&TrialId| {
+                let entry = &ledger[trial];
+                let is_predicted = !entry.is_started() || self.predicting.get(&trial) == Some(&suspect);
+                is_predicted && entry.trial.question == Question::Prefix
             };
-            let needed = proof_end(suspect, wanted, trials);
+            let needed = proof_end(suspect, wanted, ledger);
             let cuts = wanted[..needed].iter().filter(is_cut).count();
             let missing = tuning::SUFFICIENT_PREDICTED_RUNS.saturating_sub(cuts);
             if needed + missing > in_flight {
                 return;
             }
             let first = usize::from(rng.coin());
-            let repeat = |number| trials.check_early(trials[proof[(first + number) % 2]].asked.clone());
+            let repeat = |number| ledger.check(ledger[proof[(first + number) % 2]].asked(), None);
             self.repeats = (0..missing).map(repeat).collect();
             self.suspect = Some(suspect);
         }
         // First the proof, then its repeats, then cuts that may be needed later.
-        let mut later = wanted.split_off(proof_end(suspect, wanted, trials));
-        later.sort_by_key(|&trial| trials[trial].in_flight() == 0);
-        wanted.extend(self.repeats.iter().filter(|&&trial| trials[trial].outcomes.is_empty()));
+        let mut later = wanted.split_off(proof_end(suspect, wanted, ledger));
+        later.sort_by_key(|&trial| ledger[trial].in_flight() == 0);
+        wanted.extend(self.repeats.iter().filter(|&&trial| ledger[trial].outcomes().is_empty()));
         wanted.extend(later);
         wanted.truncate(in_flight);
         // In a fixed order, the expected outcomes could be in step with a target that ignores the changes.
-        wanted[1..].sort_by_cached_key(|&trial| SeededRng::new(options.seed ^ trial as u64).next());
+        wanted[1..].sort_by_cached_key(|&trial| SeededRng::new(options.seed ^ trial.0 as u64).next());
+    }
+
+    /// Takes note of the only suspect, if there is one, when the first run of a trial is started.
+    pub(super) fn begin(&mut self, trial: TrialId, sole_suspect: Option<Rank>) {
+        match sole_suspect {
+            Some(suspect) => self.predicting.insert(trial, suspect),
+            None => self.predicting.remove(&trial),
+        };
     }
 
     /// Returns the suspect whose proof is repeated, if the procedure asks for its proof.
@@ -110,19 +121,19 @@ impl EarlyChecks {
 
     /// Returns the cuts and repeats that were started while this culprit was the only suspect; none for a set of several
     /// changes.
-    pub(super) fn predicted_runs(&self, culprit: &Culprit, trials: &Trials) -> PredictedRuns {
+    pub(super) fn predicted_runs(&self, culprit: &Culprit, ledger: &Ledger) -> PredictedRuns {
         let mut runs = PredictedRuns::default();
         let &[change] = &culprit.changes[..] else { return runs };
-        for progress in trials.iter().filter(|progress| progress.sole_suspect == Some(change)) {
-            let trial = progress.trial.id.0;
+        for (&trial, _) in self.predicting.iter().filter(|&(_, &suspect)| suspect == change) {
+            let entry = &ledger[trial];
             let is_repeat = self.repeats.contains(&trial);
-            if progress.asked.question != Question::Prefix && !is_repeat {
+            if entry.trial.question != Question::Prefix && !is_repeat {
                 continue;
             }
-            let is_switched = group_tests::switches(culprit.mode, &progress.asked.selection, change);
+            let is_switched = group_tests::switches(culprit.mode, &entry.trial.selection, change);
             let expected = if is_switched { Outcome::Fail } else { Outcome::Pass };
-            match progress.outcomes.first() {
-                None if is_repeat && progress.started > 0 => runs.in_flight.push(trial),
+            match entry.outcomes().first() {
+                None if is_repeat && entry.is_started() => runs.in_flight.push(trial),
                 None | Some(Outcome::Unresolved(_)) => continue,
                 Some(&outcome) if outcome == expected => runs.agreeing += 1,
                 Some(_) => runs.is_any_contrary = true,
@@ -143,24 +154,24 @@ fn proves(suspect: Rank, question: Question, selection: &Selection) -> Option<us
 }
 
 /// Returns the two wanted runs that prove the suspect: the suspect alone, and everything else.
-fn proof_of(suspect: Rank, wanted: &[usize], trials: &Trials) -> Option<[usize; 2]> {
-    let find = |part| wanted.iter().copied().find(|&trial| part_of_proof(suspect, &trials[trial]) == Some(part));
+fn proof_of(suspect: Rank, wanted: &[TrialId], ledger: &Ledger) -> Option<[TrialId; 2]> {
+    let find = |part| wanted.iter().copied().find(|&trial| part_of_proof(suspect, &ledger[trial]) == Some(part));
     Some([find(0)?, find(1)?])
 }
 
-fn part_of_proof(suspect: Rank, progress: &Progress) -> Option<usize> {
-    proves(suspect, progress.asked.question, &progress.asked.selection)
+fn part_of_proof(suspect: Rank, entry: &Entry) -> Option<usize> {
+    proves(suspect, entry.trial.question, &entry.trial.selection)
 }
 
 /// Returns the number of wanted trials up to the last one of the proof, and at least the one that the procedure waits for.
-fn proof_end(suspect: Rank, wanted: &[usize], trials: &Trials) -> usize {
-    let last = wanted.iter().rposition(|&trial| part_of_proof(suspect, &trials[trial]).is_some());
+fn proof_end(suspect: Rank, wanted: &[TrialId], ledger: &Ledger) -> usize {
+    let last = wanted.iter().rposition(|&trial| part_of_proof(suspect, &ledger[trial]).is_some());
     last.map_or(1, |last| last + 1).min(wanted.len())
 }
 
 /// Returns the only suspect as a culprit while both runs of its proof are wanted or in flight.
-pub(in crate::search) fn expected_culprit(search: &Sequential) -> Option<Culprit> {
+pub(in crate::search) fn expected_culprit(search: &Sequential, ledger: &Ledger) -> Option<Culprit> {
     let suspect = search.sole_suspect?;
-    let [alone, _] = proof_of(suspect, search.wanted.as_ref()?, &search.trials)?;
-    Some(Culprit { changes: [suspect].into(), mode: search.procedure.mode(), confirmed_by: TrialId(alone) })
+    let [alone, _] = proof_of(suspect, search.wanted.as_ref()?, ledger)?;
+    Some(Culprit { changes: [suspect].into(), mode: search.procedure.mode(), confirmed_by: alone })
 }

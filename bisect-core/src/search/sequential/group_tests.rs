@@ -14,8 +14,9 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use super::procedure::{Asked, Procedure, lookahead};
+use super::procedure::{Procedure, lookahead};
 use crate::search::{
+    ledger::Asked,
     model::{
         mode::Mode,
         rank::{Rank, simplest_cut},

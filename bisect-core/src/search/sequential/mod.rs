@@ -11,13 +11,11 @@ mod early_checks;
 pub(super) mod group_tests;
 mod pairs;
 mod procedure;
-mod progress;
 mod speculation;
 mod suspects;
-mod trials;
 mod weights;
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 pub(super) use bracket::Bracket;
 pub(super) use checks::{left_out, of_change, under_check};
@@ -25,19 +23,18 @@ use early_checks::EarlyChecks;
 pub(super) use early_checks::expected_culprit;
 use pairs::Pairs;
 use procedure::lookahead;
-pub(super) use procedure::{Answer, Asked, Procedure};
+pub(super) use procedure::{Answer, Procedure};
 use speculation::Early;
 use suspects::Suspects;
-pub(super) use trials::Trials;
 
 use super::{
+    ledger::{Asked, Entry, Ledger, Run},
     model::{
         Options, Step, ranked,
         rng::SeededRng,
         trial::{Observation, Outcome, Question, TrialId},
         verdict::{Culprit, Incomplete, Inconsistency, Unusable, Verdict},
     },
-    noisy::{NoisySearch, Run},
 };
 use crate::search::model::likely_groups::LikelyGroups;
 use crate::search::model::rank::{Order, Rank};
@@ -47,18 +44,15 @@ use crate::search::tuning;
 #[derive(Clone, Debug)]
 pub(super) struct Sequential {
     procedure: Procedure,
-    trials: Trials,
     /// The trials whose answers are wanted; the one that the procedure waits for is first. Each answer invalidates this
     /// list.
-    wanted: Option<Vec<usize>>,
+    wanted: Option<Vec<TrialId>>,
     /// Every change ever reported, in order.
     seen: Vec<Rank>,
     /// A verdict that overrides the procedure.
     stopped: Option<Verdict>,
     /// The procedure right after both answers of the calibration.
     calibrated: Option<Procedure>,
-    /// All resolved runs; kept only if noise is suspected.
-    history: Vec<Run>,
     /// Number of culprits for which checks were chosen.
     checked_culprits: usize,
     /// Number of needed changes after which the failing end is run again.
@@ -76,12 +70,10 @@ impl Sequential {
     pub(super) fn new(options: &Options) -> Self {
         Self {
             procedure: Procedure::new(options.clone()),
-            trials: Trials::default(),
             wanted: None,
             seen: Vec::new(),
             stopped: None,
             calibrated: None,
-            history: Vec::new(),
             checked_culprits: 0,
             recheck_at: tuning::LARGE_SET,
             sole_suspect: None,
@@ -91,52 +83,45 @@ impl Sequential {
         }
     }
 
-    /// Returns the next step, after `runs` runs were started.
-    pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
-        if let Some(verdict) = self.verdict() {
+    /// Returns the next step.
+    pub(super) fn step(&mut self, ledger: &mut Ledger, options: &Options) -> Step {
+        if let Some(verdict) = self.verdict(ledger) {
             return Step::Done(verdict.clone());
         }
-        let wanted = self.wanted(options);
-        let may_start = |&&trial: &&usize| self.trials[trial].started < self.trials.runs_wanted(trial, options);
-        let Some(&next) = wanted.iter().find(may_start) else { return Step::Wait };
-        if options.max_runs.is_some_and(|max| runs >= max) {
+        let wanted = self.wanted(ledger, options);
+        let Some(&next) = wanted.iter().find(|&&trial| ledger[trial].may_start()) else { return Step::Wait };
+        if options.max_runs.is_some_and(|max| ledger.started >= max) {
             // The answer that the search waits for may still arrive.
-            if self.trials[wanted[0]].in_flight() > 0 {
+            if ledger[wanted[0]].in_flight() > 0 {
                 return Step::Wait;
             }
             let verdict = Verdict::Incomplete(Incomplete::MaxRuns);
             self.stopped = Some(verdict.clone());
             return Step::Done(verdict);
         }
-        let progress = &mut self.trials[next];
-        if progress.started == 0 {
-            progress.sole_suspect = self.sole_suspect;
+        if !ledger[next].is_started() {
+            self.early_checks.begin(next, self.sole_suspect);
         }
-        progress.started += 1;
-        Step::Run(self.trials[next].trial.clone())
+        Step::Run(ledger.start(next))
     }
 
     /// Takes the result of one run of a trial.
     ///
     /// # Panics
     /// If no run of this trial is in flight.
-    pub(super) fn record(&mut self, id: TrialId, mut observation: Observation, options: &Options) {
-        self.trials.note(id, observation.outcome);
-        let progress = &mut self.trials[id.0];
-        let run = Run::new(id, &progress.trial.selection, &observation);
+    pub(super) fn record(&mut self, id: TrialId, mut observation: Observation, ledger: &mut Ledger, options: &Options) {
+        let selection = &ledger[id].trial.selection;
+        let run = Run::new(id, selection, &observation);
         // What a group reports is not needed: it answers no question of the procedure.
-        if !progress.is_over && progress.asked.selection.gaps.is_empty() {
-            ranked::sort(&mut observation.reported);
-            ranked::merge(&mut observation.reported, &progress.reported);
-            progress.reported = observation.reported.into();
+        if !selection.gaps.is_empty() {
+            observation.reported.clear();
         }
-        self.history.extend(run.filter(|_| checks::may_check(options)));
+        ledger[id].record(vec![observation]);
+        if let Some(run) = run.filter(|_| checks::may_check(options)) {
+            ledger.add_run(0, run);
+        }
         self.wanted = None;
-        self.advance(options);
-    }
-
-    pub(super) fn cancel(&mut self, id: TrialId) {
-        self.trials.cancel(id);
+        self.advance(ledger, options);
     }
 
     /// Discards the list of wanted trials, so that it is computed again.
@@ -145,51 +130,51 @@ impl Sequential {
     }
 
     /// Favours these groups from now on.
-    pub(super) fn favour(&mut self, likely: LikelyGroups, options: &Options) {
+    pub(super) fn favour(&mut self, likely: LikelyGroups, ledger: &mut Ledger, options: &Options) {
         if let Some(calibrated) = &mut self.calibrated {
             calibrated.favour(likely.clone());
         }
         self.procedure.favour(likely);
         self.wanted = None;
         // The procedure's new question may have been answered early.
-        self.advance(options);
+        self.advance(ledger, options);
     }
 
     /// Schedules one more run of the end that failed, before anything else.
-    pub(super) fn recheck_failing_end(&mut self) {
-        let failed = self.trials.iter().find(|progress| {
-            matches!(progress.asked.question, Question::AllOn | Question::AllOff)
-                && progress.outcomes.first() == Some(&Outcome::Fail)
+    pub(super) fn recheck_failing_end(&mut self, ledger: &mut Ledger) {
+        let failed = ledger.iter().find(|entry| {
+            matches!(entry.trial.question, Question::AllOn | Question::AllOff)
+                && entry.outcomes().first() == Some(&Outcome::Fail)
         });
-        if let Some(asked) = failed.map(|progress| progress.asked.clone()) {
-            self.trials.check(asked, Outcome::Fail);
+        if let Some(asked) = failed.map(Entry::asked) {
+            ledger.check(asked, Some(Outcome::Fail));
         }
         self.wanted = None;
     }
 
     /// Returns the trials with runs in flight that no longer matter.
-    pub(super) fn obsolete(&mut self, options: &Options) -> Vec<TrialId> {
-        let wanted = if self.verdict().is_some() { Vec::new() } else { self.wanted(options) };
-        self.trials.in_flight().filter(|trial| !wanted.contains(trial)).map(TrialId).collect()
+    pub(super) fn obsolete(&mut self, ledger: &mut Ledger, options: &Options) -> Vec<TrialId> {
+        let wanted = if self.verdict(ledger).is_some() { Vec::new() } else { self.wanted(ledger, options) };
+        ledger.in_flight().filter(|trial| !wanted.contains(trial)).collect()
     }
 
     /// Gives the procedure all known answers that it waits for.
-    fn advance(&mut self, options: &Options) {
-        while self.stopped.is_none() && self.trials.checks_due().next().is_none() {
-            self.steer(options);
-            let Ok(asked) = self.procedure.question() else { return self.check_before_giving_up(options) };
-            if asked.question == Question::Baseline && self.replace_baseline(options) {
+    fn advance(&mut self, ledger: &mut Ledger, options: &Options) {
+        while self.stopped.is_none() && ledger.checks_due().next().is_none() {
+            self.steer(ledger, options);
+            let Ok(asked) = self.procedure.question() else { return self.check_before_giving_up(ledger, options) };
+            if asked.question == Question::Baseline && self.replace_baseline(ledger, options) {
                 continue;
             }
-            let Some((trial, _)) = self.trials.find(&asked) else { return };
-            self.stopped = self.distrust(TrialId(trial));
-            let progress = &self.trials[trial];
-            let (outcome, reported) = match progress.answer(options.runs_per_trial.get()) {
+            let Some(entry) = ledger.find(&asked) else { return };
+            self.stopped = self.distrust(entry);
+            let trial = entry.trial.id;
+            let (outcome, reported) = match entry.answer(0) {
                 Some((outcome, reported)) if self.stopped.is_none() => (outcome, reported.clone()),
                 _ => return,
             };
-            let answer = Answer { trial: TrialId(trial), outcome, reported: Some(&reported) };
-            if self.check_before_naming(&answer, options) {
+            let answer = Answer { trial, outcome, reported: Some(&reported) };
+            if self.check_before_naming(&answer, ledger, options) {
                 return;
             }
             ranked::merge(&mut self.seen, &reported);
@@ -197,30 +182,30 @@ impl Sequential {
             if asked.question == Question::AllOff {
                 self.calibrated = Some(self.procedure.clone());
             }
-            self.check_large_set(options);
-            self.trials.end(|other, asked| other == trial || !lookahead::may_ask(&self.procedure, asked));
+            self.check_large_set(ledger, options);
+            ledger.end(|other| other.trial.id == trial || !lookahead::may_ask(&self.procedure, other));
         }
     }
 
     /// Schedules one more run of the end that failed, each time the number of changes that are needed together has
     /// doubled. A flaky target that mostly passes looks like a large set: with each pass one more change seems needed,
     /// and a search for all of them takes as many runs as there are changes.
-    fn check_large_set(&mut self, options: &Options) {
+    fn check_large_set(&mut self, ledger: &mut Ledger, options: &Options) {
         if !checks::may_check(options) {
             return;
         }
         let needed = self.procedure.question().map_or(0, |asked| asked.selection.forced.len());
         if needed >= self.recheck_at {
             self.recheck_at = 2 * needed;
-            self.recheck_failing_end();
+            self.recheck_failing_end(ledger);
         }
     }
 
     /// Lets the next cut halve the suspects that the groups leave, unless it is already tested.
-    fn steer(&mut self, options: &Options) {
-        let is_tested = |asked| self.trials.find(&asked).is_some_and(|(_, progress)| progress.started > 0);
+    fn steer(&mut self, ledger: &Ledger, options: &Options) {
+        let is_tested = |asked| ledger.find(&asked).is_some_and(Entry::is_started);
         if may_test_groups(options) && !self.procedure.question().is_ok_and(is_tested) {
-            match self.suspects(&self.procedure) {
+            match suspects(&self.procedure, ledger) {
                 Some(suspects) => suspects.steer(&mut self.procedure),
                 None => lookahead::suspect(&mut self.procedure, Vec::new()),
             }
@@ -228,34 +213,29 @@ impl Sequential {
     }
 
     /// Returns a verdict if the observations of a trial cannot be believed.
-    fn distrust(&self, id: TrialId) -> Option<Verdict> {
-        let progress = &self.trials[id.0];
-        let reported = &progress.reported;
-        let unasked = |change: &Rank| !progress.trial.selection.contains(*change);
+    fn distrust(&self, entry: &Entry) -> Option<Verdict> {
+        let (trial, reported) = (entry.trial.id, entry.reported());
+        let unasked = |change: &Rank| !entry.trial.selection.contains(*change);
         let changes: Vec<_> = reported.iter().copied().filter(unasked).take(tuning::MAX_UNASKED_LISTED).collect();
         if !changes.is_empty() {
             // The run reported every change that it could have left out.
             let ignores_pattern = self.seen.iter().all(|&change| ranked::contains(reported, change));
-            return Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern }));
+            return Some(Verdict::Unusable(Unusable::Unasked { trial, changes, ignores_pattern }));
         }
-        (!progress.agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
+        (!entry.agree(0)).then_some(Verdict::Inconsistent(Inconsistency::Runs(trial)))
     }
 
     /// Returns the verdict, if the search has ended.
-    pub(super) fn verdict(&self) -> Option<&Verdict> {
+    pub(super) fn verdict(&self, ledger: &Ledger) -> Option<&Verdict> {
         match &self.stopped {
             Some(stopped) => Some(stopped),
-            None if self.trials.checks_due().next().is_some() => None,
+            None if ledger.checks_due().next().is_some() => None,
             None => self.procedure.question().err(),
         }
     }
 
     pub(super) fn found(&self) -> &[Culprit] {
         self.procedure.found()
-    }
-
-    pub(super) fn trials(&self) -> &Trials {
-        &self.trials
     }
 
     /// Returns every change ever reported, in order.
@@ -271,57 +251,47 @@ impl Sequential {
     }
 
     /// Returns the trials whose answers are wanted; the one that the procedure waits for is first.
-    fn wanted(&mut self, options: &Options) -> Vec<usize> {
-        let checks: Vec<_> = self.trials.checks_due().take(options.in_flight.get()).collect();
+    fn wanted(&mut self, ledger: &mut Ledger, options: &Options) -> Vec<TrialId> {
+        let checks: Vec<_> = ledger.checks_due().take(options.in_flight.get()).collect();
         if !checks.is_empty() {
             return checks;
         }
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
         }
-        let early_answer = |asked: &Asked| self.early_answer(asked, options);
         let count = options.in_flight.get();
-        let (mut asked, sole_suspect) = self
-            .with_groups(options, early_answer)
-            .unwrap_or_else(|| (speculation::wanted(&self.procedure, Pairs::default(), count, early_answer), None));
+        let (mut asked, sole_suspect) = self.with_groups(ledger, options).unwrap_or_else(|| {
+            let early = |asked: &Asked| early_answer(asked, ledger);
+            (speculation::wanted(&self.procedure, Pairs::default(), count, early), None)
+        });
         let sole_suspect = sole_suspect.or_else(|| self.early_checks.suspect_in_proof(&self.procedure));
         self.sole_suspect = sole_suspect;
         asked.retain(|asked| asked.question != Question::Baseline || !checks::may_check(options));
-        let trials = &mut self.trials;
-        let index = |asked: Asked| match trials.find(&asked) {
-            Some((trial, _)) => trial,
-            None => trials.add(asked),
+        let trial = |asked: Asked| match ledger.find(&asked) {
+            Some(entry) => entry.trial.id,
+            None => ledger.ask(asked, options.runs_per_trial.get()),
         };
-        let mut wanted: Vec<_> = asked.into_iter().map(index).collect();
+        let mut wanted: Vec<_> = asked.into_iter().map(trial).collect();
         if let Some(suspect) = sole_suspect {
-            self.early_checks.add(suspect, &mut wanted, &mut self.trials, &mut self.rng, options);
+            self.early_checks.add(suspect, &mut wanted, ledger, &mut self.rng, options);
         }
         self.wanted = Some(wanted.clone());
         wanted
     }
 
-    /// Returns the answer to a question that was asked before the procedure reached it.
-    fn early_answer(&self, asked: &Asked, options: &Options) -> Option<Early<'_>> {
-        let (trial, progress) = self.trials.find(asked)?;
-        let (outcome, reported) = progress.answer(options.runs_per_trial.get())?;
-        Some((TrialId(trial), outcome, reported))
-    }
-
     /// Returns the wanted questions if groups are tested. The question of the procedure comes first, so that a group that
     /// hangs cannot block the search. The second value is the only suspect, if one is left.
-    fn with_groups<'a>(
-        &'a self,
-        options: &Options,
-        early_answer: impl Fn(&Asked) -> Option<Early<'a>>,
-    ) -> Option<(Vec<Asked>, Option<Rank>)> {
+    fn with_groups(&self, ledger: &Ledger, options: &Options) -> Option<(Vec<Asked>, Option<Rank>)> {
         let count = options.in_flight.get();
         let (mut wanted, mut next) = lookahead::to_first_cut(&self.procedure).filter(|_| may_test_groups(options))?;
-        let suspects = self.suspects(&next)?;
+        let suspects = suspects(&next, ledger)?;
         wanted.push(next.question().ok()?);
-        let running = self.trials.iter().filter(|progress| progress.in_flight() > 0).map(|progress| &progress.asked);
-        for asked in running {
-            if suspects.are_separated_by(&next, &asked.selection) && !wanted.contains(asked) {
-                wanted.push(asked.clone());
+        for running in ledger.iter().filter(|entry| entry.in_flight() > 0) {
+            if suspects.are_separated_by(&next, &running.trial.selection) {
+                let asked = running.asked();
+                if !wanted.contains(&asked) {
+                    wanted.push(asked);
+                }
             }
         }
         let groups = count.saturating_sub(wanted.len());
@@ -331,7 +301,7 @@ impl Sequential {
         let sole_suspect = suspects.sole();
         let pairs = suspects.pairs();
         suspects.steer(&mut next);
-        for asked in speculation::wanted(&next, pairs, count, early_answer) {
+        for asked in speculation::wanted(&next, pairs, count, |asked| early_answer(asked, ledger)) {
             if !wanted.contains(&asked) {
                 wanted.push(asked);
             }
@@ -340,28 +310,16 @@ impl Sequential {
         Some((wanted, sole_suspect))
     }
 
-    fn suspects(&self, procedure: &Procedure) -> Option<Suspects> {
-        let runs = self.trials.iter().filter(|progress| !progress.outcomes.is_empty() && progress.agrees());
-        let runs: Vec<_> = runs.map(|progress| (&progress.trial.selection, progress.outcomes[0])).collect();
-        Suspects::of(procedure, &runs)
-    }
-
     /// Returns true if the outcomes so far show that the target is not reliable, and noise is suspected.
-    pub(super) fn is_contradicted(&self, options: &Options) -> bool {
+    pub(super) fn is_contradicted(&self, ledger: &Ledger, options: &Options) -> bool {
         if !checks::may_check(options) {
             return false;
         }
-        match self.verdict() {
+        match self.verdict(ledger) {
             Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
             Some(Verdict::Inconsistent(_)) => true,
-            _ => self.trials.contradict(),
+            _ => ledger.is_contradictory(),
         }
-    }
-
-    /// Converts this search into a noisy one, in which all runs are only evidence.
-    pub(super) fn into_noisy(self, confidence: f64, options: &Options) -> (NoisySearch, Trials) {
-        let first = self.trials.len();
-        (NoisySearch::new(confidence, options).after(options, self.seen, self.history, first), self.trials)
     }
 
     /// Returns the procedure at the time when it was known that the changes make a difference; `None` if they make
@@ -369,11 +327,20 @@ impl Sequential {
     pub(super) fn calibrated(&self) -> Option<&Procedure> {
         self.calibrated.as_ref().filter(|procedure| procedure.question().is_ok())
     }
+}
 
-    /// Returns the trials, and every change ever reported, in order.
-    pub(super) fn into_trials(self) -> (Trials, Vec<Rank>) {
-        (self.trials, self.seen)
-    }
+/// Returns the answer to a question that was asked before the procedure reached it.
+fn early_answer<'a>(asked: &Asked, ledger: &'a Ledger) -> Option<Early<'a>> {
+    let entry = ledger.find(asked)?;
+    let (outcome, reported) = entry.answer(0)?;
+    Some((entry.trial.id, outcome, reported))
+}
+
+/// Returns the changes that explain the outcomes of all runs so far.
+fn suspects(procedure: &Procedure, ledger: &Ledger) -> Option<Suspects> {
+    let ended = ledger.iter().filter(|entry| entry.agree(0));
+    let runs: Vec<_> = ended.filter_map(|entry| Some((&entry.trial.selection, *entry.outcomes().first()?))).collect();
+    Suspects::of(procedure, &runs)
 }
 
 /// Returns true if groups are tested. A counter can only be run with a prefix of its steps.

@@ -10,9 +10,10 @@ use alloc::{rc::Rc, vec, vec::Vec};
 
 use super::{
     group_tests::{selection_of, split, switches},
-    procedure::{Asked, Procedure, lookahead},
+    procedure::{Procedure, lookahead},
 };
 use crate::search::{
+    ledger::Asked,
     model::{
         mode::Mode,
         rank::Rank,

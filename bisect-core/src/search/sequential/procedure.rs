@@ -3,19 +3,20 @@
 //! The state is small and cheap to clone, so a caller can try both outcomes of a trial to see the question that
 //! follows.
 
+mod answer;
 mod branches;
 mod for_suite;
 mod found_sets;
 pub(in crate::search) mod lookahead;
 mod many;
 mod minimize;
-mod question;
 mod state;
 mod sweep;
 
 use alloc::{sync::Arc, vec::Vec};
 
 use super::bracket::{Bracket, BracketStep};
+use crate::search::ledger::Asked;
 use crate::search::model::{
     Options,
     likely_groups::LikelyGroups,
@@ -28,10 +29,10 @@ use crate::search::model::{
     verdict::{Culprit, Incomplete, Inconsistency, Unusable, Verdict},
 };
 use crate::search::tuning;
+pub(in crate::search) use answer::Answer;
 use branches::Branches;
 use found_sets::FoundSets;
 use minimize::{Doubts, part, parts};
-pub(in crate::search) use question::{Answer, Asked};
 use state::{AfterConfirm, State, inconsistent, unusable};
 
 /// The state of the sequential search: the culprits found, and the next question.

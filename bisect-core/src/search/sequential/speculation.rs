@@ -11,9 +11,9 @@ use core::cmp::{Ordering, Reverse};
 
 use super::{
     pairs::Pairs,
-    procedure::{Answer, Asked, Procedure, lookahead},
+    procedure::{Answer, Procedure, lookahead},
 };
-use crate::search::tuning;
+use crate::search::{ledger::Asked, tuning};
 use crate::{
     search::model::rank::Rank,
     search::model::trial::{Outcome, TrialId},
@@ -38,8 +38,7 @@ impl Future {
     /// Returns the procedure and the pairs after the outcome.
     fn examine(self) -> (Rc<Procedure>, Pairs) {
         let Some(outcome) = self.outcome else { return (self.procedure, self.pairs) };
-        // No culprit is used before its trial is over, so any trial number will do.
-        let mut procedure = self.procedure.after(&Answer { trial: TrialId(usize::MAX), outcome, reported: None });
+        let mut procedure = self.procedure.after(&Answer::assumed(outcome));
         let asked = self.procedure.question().ok();
         let pairs =
             asked.map(|asked| self.pairs.after(procedure.mode(), &asked.selection, outcome)).unwrap_or_default();

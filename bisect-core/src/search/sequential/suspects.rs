@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 use super::{
     group_tests,
     pairs::Pairs,
-    procedure::{Asked, Procedure, lookahead},
+    procedure::{Procedure, lookahead},
 };
 use crate::search::{
+    ledger::Asked,
     model::{rank::Rank, selection::Selection, trial::Outcome},
     tuning,
 };

@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 
 use super::{
     joint,
-    shared_trial::{Plan, Purpose},
-    shared_trials::SharedTrials,
+    plan::Plan,
     test::{Test, TestCheck},
 };
 use crate::search::tuning;
 use crate::search::{
+    ledger::{Check, Ledger, Why},
     model::{
         Options,
         noise::Noise,
@@ -62,9 +62,9 @@ pub(super) fn is_urgent(test: &Test) -> bool {
 }
 
 /// Returns the check that most of these tests can share.
-pub(super) fn next(tests: &[Test], trials: &SharedTrials, may_be_checked: impl Fn(&Test) -> bool) -> Option<Plan> {
+pub(super) fn next(tests: &[Test], ledger: &Ledger, may_be_checked: impl Fn(&Test) -> bool) -> Option<Plan> {
     let is_in_check = |test: usize| {
-        let mut open = trials.iter().filter(|trial| trial.purpose == Purpose::Check && !trial.is_complete());
+        let mut open = ledger.iter().filter(|entry| matches!(entry.why, Why::Check(_)) && !entry.is_complete());
         open.any(|open| open.trial.tests.contains(&test))
     };
     let asked = tests.iter().enumerate().filter_map(|(number, test)| {
@@ -73,7 +73,7 @@ pub(super) fn next(tests: &[Test], trials: &SharedTrials, may_be_checked: impl F
         waits.then(|| (number, (*question, selection.clone())))
     });
     let plan = joint::most_asked(joint::runs(tests, asked))?;
-    Some(Plan { purpose: Purpose::Check, ..plan })
+    Some(Plan { why: Why::Check(Check::default()), ..plan })
 }
 
 /// Returns the runs that are made before this culprit is named.

@@ -5,11 +5,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{
-    shared_trial::{Plan, Purpose},
-    test::Test,
-};
-use crate::search::tuning;
+use super::{plan::Plan, test::Test};
+use crate::search::{ledger::Why, tuning};
 use crate::{
     search::model::rank::Rank,
     search::model::{selection::Selection, trial::Question},
@@ -67,6 +64,6 @@ impl Joint {
     fn plan(self) -> Plan {
         let Self { question, selection, tests } = self;
         let tests = tests.into_iter().map(|(test, _)| test).collect();
-        Plan { question, selection, tests, purpose: Purpose::Answer, toss: None }
+        Plan { question, selection, tests, why: Why::Answer, toss: None }
     }
 }

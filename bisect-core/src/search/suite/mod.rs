@@ -11,24 +11,23 @@ mod checks;
 mod guess;
 mod joint;
 mod noisy_test;
+mod plan;
 mod planner;
 mod pool;
 mod pooled_group;
 mod schedule;
-mod shared_trial;
-mod shared_trials;
 mod test;
 mod test_mode;
 
 use alloc::{collections::BTreeSet, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
+use plan::Plan;
 use pool::Pool;
-use shared_trial::{Plan, Purpose, SharedTrial};
-use shared_trials::SharedTrials;
 use test::Test;
 
 use crate::search::{
+    ledger::{Asked, Entry, Ledger, Why},
     model::{
         Options, Step,
         noise::Noise,
@@ -47,8 +46,6 @@ pub(super) struct Suite {
     /// Every change ever reported, in order.
     known: Vec<Rank>,
     tests: Vec<Test>,
-    /// The trials that were begun.
-    trials: SharedTrials,
     /// The culprits, in the order in which they were found: the test, and the index among the culprits of this test.
     found: Vec<(usize, usize)>,
     pool: Pool,
@@ -63,19 +60,17 @@ pub(super) struct Suite {
 }
 
 impl Suite {
-    /// Returns a search over this number of tests, each of which continues like `procedure`; trials are numbered from
-    /// `first` on.
+    /// Returns a search over this number of tests, each of which continues like `procedure`.
     pub(super) fn new(
         procedure: &Procedure,
         known: Vec<Rank>,
         tests: NonZeroUsize,
-        first: usize,
+        ledger: &Ledger,
         options: &Options,
     ) -> Self {
         let mut this = Self {
             known,
             tests: vec![Test::new(procedure.for_test()); tests.get()],
-            trials: SharedTrials::new(first),
             found: Vec::new(),
             pool: Pool {
                 culprits: BTreeSet::new(),
@@ -88,38 +83,36 @@ impl Suite {
             stopped: None,
         };
         if let Noise::Expected(_) = options.noise {
-            (0..tests.get()).for_each(|test| this.switch_to_noisy(test, options));
+            (0..tests.get()).for_each(|test| this.switch_to_noisy(test, ledger, options));
         }
         this
     }
 
-    /// Returns the next step, after `runs` runs were started.
-    pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
-        if let Some(verdict) = self.verdict() {
+    /// Returns the next step.
+    pub(super) fn step(&mut self, ledger: &mut Ledger, options: &Options) -> Step {
+        if let Some(verdict) = self.verdict(ledger) {
             return Step::Done(verdict);
         }
-        let useful = self.useful();
-        let in_flight = useful.iter().filter(|&&trial| self.trials.get(trial).in_flight() > 0).count();
+        let useful = self.useful(ledger);
+        let in_flight = useful.iter().filter(|&&trial| ledger[trial].in_flight() > 0).count();
         let has_room = in_flight < options.in_flight.get();
         // A cancelled trial may be useful again, or lack some of its runs.
-        let may_start = |trial: &SharedTrial| trial.may_start() && (has_room || trial.in_flight() > 0);
-        let next = useful.iter().copied().find(|&trial| may_start(self.trials.get(trial)));
-        if options.max_runs.is_some_and(|max| runs >= max) {
+        let may_start = |entry: &Entry| entry.may_start() && (has_room || entry.in_flight() > 0);
+        let next = useful.iter().copied().find(|&trial| may_start(&ledger[trial]));
+        if options.max_runs.is_some_and(|max| ledger.started >= max) {
             // The runs in flight may still have useful results.
-            return if in_flight > 0 { Step::Wait } else { Step::Done(self.stop_at_limit()) };
+            return if in_flight > 0 { Step::Wait } else { Step::Done(self.stop_at_limit(ledger)) };
         }
-        let plan = if next.is_none() && has_room { self.choose(&useful, options) } else { None };
-        let Some(next) = next.or_else(|| plan.map(|plan| self.begin(plan, options))) else {
+        let plan = if next.is_none() && has_room { self.choose(&useful, ledger, options) } else { None };
+        let Some(next) = next.or_else(|| plan.map(|plan| self.begin(plan, ledger, options))) else {
             // A noisy search may have ended because it has no question.
-            return self.verdict().map_or(Step::Wait, Step::Done);
+            return self.verdict(ledger).map_or(Step::Wait, Step::Done);
         };
-        let next = self.trials.get_mut(next);
-        next.start();
-        Step::Run(next.trial.clone())
+        Step::Run(ledger.start(next))
     }
 
     /// Ends every search that has not ended.
-    fn stop_at_limit(&mut self) -> Verdict {
+    fn stop_at_limit(&mut self, ledger: &Ledger) -> Verdict {
         self.is_unchecked = false;
         let limit = Verdict::Incomplete(Incomplete::MaxRuns);
         let is_decided = self.undecided() == 0;
@@ -133,127 +126,129 @@ impl Suite {
         }
         let is_stopped = self.tests.iter().any(|test| test.verdict() == Some(&limit));
         self.stopped = (is_stopped && !is_decided).then_some(limit);
-        self.verdict().expect("all searches have ended")
+        self.verdict(ledger).expect("all searches have ended")
     }
 
-    fn begin(&mut self, Plan { question, selection, tests, purpose, toss }: Plan, options: &Options) -> TrialId {
+    fn begin(&mut self, plan: Plan, ledger: &mut Ledger, options: &Options) -> TrialId {
+        let Plan { question, selection, tests, why, toss } = plan;
         debug_assert!(!tests.is_empty(), "every trial has a test that learns from it");
-        match purpose {
-            Purpose::Answer => self.is_pooling = false,
-            Purpose::Guess => self.is_pooling = true,
-            Purpose::Check | Purpose::Evidence => {}
+        let runs = match why {
+            Why::Answer | Why::Guess => {
+                self.is_pooling = why == Why::Guess;
+                options.runs_per_trial.get()
+            }
+            Why::Check(_) | Why::Evidence => 1,
+        };
+        self.was_noisy_turn = why == Why::Evidence;
+        let id = ledger.next_id();
+        if self.was_noisy_turn {
+            for &test in &tests {
+                self.tests[test].mode.begin(id, toss.as_ref());
+            }
         }
-        self.was_noisy_turn = purpose == Purpose::Evidence;
-        let id = self.trials.next_id();
-        let trial = Trial { id, question, selection, tests };
-        if purpose == Purpose::Evidence {
-            trial.tests.iter().for_each(|&test| self.tests[test].mode.begin(&trial, toss.as_ref()));
-        }
-        self.trials.push(SharedTrial::new(trial, purpose, options.runs_per_trial.get()));
-        id
+        ledger.add(Asked::at_any_time(question, selection), tests, why, runs)
     }
 
     /// Takes the result of one run of a trial, for each of its tests.
-    pub(super) fn record(&mut self, id: TrialId, observations: Vec<Observation>, options: &Options) {
-        let shared = self.trials.get_mut(id);
-        let trial = shared.trial.clone();
-        let is_check = shared.purpose == Purpose::Check;
+    pub(super) fn record(
+        &mut self,
+        id: TrialId,
+        observations: Vec<Observation>,
+        ledger: &mut Ledger,
+        options: &Options,
+    ) {
+        let trial = ledger[id].trial.clone();
+        let is_check = matches!(ledger[id].why, Why::Check(_));
         let reported = observations.iter().flat_map(|observation| &observation.reported);
         let mut reported: Vec<_> = reported.copied().filter(|&id| trial.selection.contains(id)).collect();
         ranked::sort(&mut reported);
         ranked::merge(&mut self.known, &reported);
         for (&number, observation) in trial.tests.iter().zip(&observations) {
             let test = &mut self.tests[number];
-            if test.noisy().is_none() && (is_check || shared.is_open_for(number)) {
+            if test.noisy().is_none() && (is_check || ledger[id].is_open_for(number)) {
                 test.note(id, &trial.selection, observation);
             }
             let found = test.found().len();
-            test.weigh(&trial, observation, options);
+            test.weigh(number, id, observation, ledger, options);
             self.found.extend((found..test.found().len()).map(|which| (number, which)));
         }
         let outcomes: Vec<_> = observations.iter().map(|observation| observation.outcome).collect();
-        shared.record(observations);
-        for (index, test) in shared.open_tests() {
-            if !shared.agree(index) {
+        ledger[id].record(observations);
+        for (index, test) in ledger[id].open_tests() {
+            if !ledger[id].agree(index) {
                 self.tests[test].stop(Verdict::Inconsistent(Inconsistency::Runs(id)));
             }
         }
         for (&test, &outcome) in trial.tests.iter().zip(&outcomes) {
             if is_check && self.tests[test].is_surprised_by(&trial, outcome) {
-                self.switch_to_noisy(test, options);
+                self.switch_to_noisy(test, ledger, options);
             }
         }
-        self.advance(options);
+        self.advance(ledger, options);
         if matches!(options.noise, Noise::Suspected(_)) {
             self.tests.iter_mut().for_each(checks::of_large_set);
         }
         for test in 0..self.tests.len() {
             if self.tests[test].is_contradictory() {
-                self.switch_to_noisy(test, options);
+                self.switch_to_noisy(test, ledger, options);
             }
         }
     }
 
-    pub(super) fn cancel(&mut self, id: TrialId) {
-        let shared = self.trials.get_mut(id);
-        shared.cancel();
-        shared.trial.tests.iter().for_each(|&test| self.tests[test].mode.cancel(id));
-    }
-
     /// Returns the trials with runs in flight that are of no use to any test.
-    pub(super) fn obsolete(&self) -> Vec<TrialId> {
-        let useful = if self.verdict().is_some() { Vec::new() } else { self.useful() };
-        let in_flight = self.trials.iter().filter(|shared| shared.in_flight() > 0).map(|shared| shared.trial.id);
-        in_flight.filter(|trial| !useful.contains(trial)).collect()
+    pub(super) fn obsolete(&self, ledger: &Ledger) -> Vec<TrialId> {
+        let useful = if self.verdict(ledger).is_some() { Vec::new() } else { self.useful(ledger) };
+        ledger.in_flight().filter(|trial| !useful.contains(trial)).collect()
     }
 
     /// Returns the trials that are begun and not answered, and useful to a test.
-    fn useful(&self) -> Vec<TrialId> {
-        let is_useful = |shared: &SharedTrial| match shared.purpose {
-            Purpose::Answer | Purpose::Guess => {
-                shared.open_tests().any(|(_, test)| is_useful_to(&self.tests[test], &shared.trial))
+    fn useful(&self, ledger: &Ledger) -> Vec<TrialId> {
+        let is_useful = |entry: &Entry| match entry.why {
+            Why::Answer | Why::Guess => {
+                entry.open_tests().any(|(_, test)| is_useful_to(&self.tests[test], &entry.trial))
             }
-            Purpose::Check => true,
+            Why::Check(_) => true,
             // A cancelled question is asked again if it is still worth most.
-            Purpose::Evidence => {
-                shared.in_flight() > 0 && shared.trial.tests.iter().any(|&test| self.tests[test].verdict().is_none())
+            Why::Evidence => {
+                entry.in_flight() > 0 && entry.trial.tests.iter().any(|&test| self.tests[test].verdict().is_none())
             }
         };
-        let useful = self.trials.iter().filter(|shared| !shared.is_complete() && is_useful(shared));
-        useful.map(|shared| shared.trial.id).collect()
+        let useful = ledger.iter().filter(|entry| !entry.is_complete() && is_useful(entry));
+        useful.map(|entry| entry.trial.id).collect()
     }
 
     /// Passes all known answers to the tests that wait for them.
-    fn advance(&mut self, options: &Options) {
+    fn advance(&mut self, ledger: &mut Ledger, options: &Options) {
         // An answer may lead a test to a question that is already answered.
-        while self.pass_on(options) {}
+        while self.pass_on(ledger, options) {}
         // Other questions were asked early, and then turned out not to matter.
         let tests = &self.tests;
-        for shared in self.trials.iter_mut().filter(|shared| shared.is_complete()) {
-            let open = shared.open_tests().filter(|&(_, test)| !is_useful_to(&tests[test], &shared.trial));
+        for entry in ledger.iter_mut().filter(|entry| entry.is_complete()) {
+            let open = entry.open_tests().filter(|&(_, test)| !is_useful_to(&tests[test], &entry.trial));
             for (index, _) in open.collect::<Vec<_>>() {
-                shared.close(index);
+                entry.close(index);
             }
         }
     }
 
     /// Passes the answers to the tests that wait for them now. Returns true if there were any.
-    fn pass_on(&mut self, options: &Options) -> bool {
+    fn pass_on(&mut self, ledger: &mut Ledger, options: &Options) -> bool {
         let mut has_answered = false;
-        for shared in self.trials.iter_mut().filter(|shared| shared.is_complete()) {
-            for (index, number) in shared.open_tests().collect::<Vec<_>>() {
+        for entry in ledger.iter_mut().filter(|entry| entry.is_complete()) {
+            for (index, number) in entry.open_tests().collect::<Vec<_>>() {
                 let test = &mut self.tests[number];
-                if !test.awaits(shared.trial.question, &shared.trial.selection) {
+                let Trial { id, question, ref selection, .. } = entry.trial;
+                if !test.awaits(question, selection) {
                     continue;
                 }
                 let found = test.found().len();
-                let (outcome, reported) = shared.answer(index);
-                let answer = Answer { trial: shared.trial.id, outcome, reported: Some(&reported) };
-                if checks::before_naming(test, &shared.trial.selection, &answer, options) {
+                let Some((outcome, reported)) = entry.answer(index) else { continue };
+                let answer = Answer { trial: id, outcome, reported: Some(reported) };
+                if checks::before_naming(test, selection, &answer, options) {
                     continue;
                 }
-                shared.close(index);
-                test.answer(&shared.trial.selection, &answer);
+                test.answer(selection, &answer);
+                entry.close(index);
                 for (which, culprit) in test.found().iter().enumerate().skip(found) {
                     self.found.push((number, which));
                     self.pool.culprits.extend(&culprit.changes);
@@ -265,12 +260,12 @@ impl Suite {
     }
 
     /// Returns the verdict, if the search has ended: the worst of the tests' verdicts.
-    pub(super) fn verdict(&self) -> Option<Verdict> {
+    pub(super) fn verdict(&self, ledger: &Ledger) -> Option<Verdict> {
         if let Some(stopped) = &self.stopped {
             return Some(stopped.clone());
         }
         let verdicts = self.tests.iter().map(Test::verdict).collect::<Option<Vec<_>>>()?;
-        if self.is_being_checked() {
+        if self.is_being_checked(ledger) {
             return None;
         }
         let rank = |verdict: &&Verdict| match verdict {
@@ -305,11 +300,6 @@ impl Suite {
 
     pub(super) fn undecided(&self) -> usize {
         self.tests.iter().filter(|test| test.verdict().is_none()).count()
-    }
-
-    /// Returns the trials begun since the split.
-    pub(super) fn trials(&self) -> &SharedTrials {
-        &self.trials
     }
 
     /// Returns the number of candidates of the test with the most.

@@ -11,46 +11,57 @@ use super::{
     test_mode::TestMode,
 };
 use crate::search::{
+    ledger::{Ledger, Run},
     model::{
         Options,
         noise::Noise,
         ranked,
         selection::Selection,
-        trial::{Observation, Outcome, Trial},
+        trial::{Observation, Outcome, Trial, TrialId},
         verdict::{Inconsistency, Verdict},
     },
-    noisy::{NoisySearch, NoisyState, Run},
+    noisy::{NoisySearch, NoisyState},
 };
 
 impl Test {
     /// Switches this test to a noisy search with this confidence, in which all runs, also those so far, are only
     /// evidence.
-    pub(super) fn switch_to_noisy(&mut self, confidence: f64, options: &Options) {
-        let TestMode::Reliable(runs) = &mut self.mode else { return };
-        let runs = core::mem::take(runs);
+    pub(super) fn switch_to_noisy(&mut self, number: usize, confidence: f64, ledger: &Ledger, options: &Options) {
+        if self.noisy().is_some() {
+            return;
+        }
         // Before the test was run on its own, only the changes that all tests together reach are known.
         let is_new = self.procedure.is_first_solo();
         let mut known = if is_new { Vec::new() } else { self.procedure.known().to_vec() };
         let mut late: Vec<_> = self.late.iter().copied().collect();
         ranked::sort(&mut late);
         ranked::merge(&mut known, &late);
-        // The suite numbers the trials of this search.
-        let search = NoisySearch::new(confidence, options).after(options, known, runs, 0);
+        let search = NoisySearch::new(number, confidence, options, known, ledger);
         self.mode = TestMode::Noisy(Box::new(search), 0);
     }
 
-    /// Takes the result of one run of a trial as evidence.
-    pub(super) fn weigh(&mut self, trial: &Trial, observation: &Observation, options: &Options) {
+    /// Takes the result of one run of a trial as evidence, and adds it to the ledger.
+    pub(super) fn weigh(
+        &mut self,
+        number: usize,
+        id: TrialId,
+        observation: &Observation,
+        ledger: &mut Ledger,
+        options: &Options,
+    ) {
         if options.noise == Noise::Refused {
             return;
         }
-        let selection = self.view(&trial.selection, observation);
-        match &mut self.mode {
-            TestMode::Reliable(runs) => runs.extend(Run::new(trial.id, &selection, observation)),
-            TestMode::Noisy(search, _) if search.has_begun(trial.id) => {
-                search.record(trial.id, observation.clone(), options);
-            }
-            TestMode::Noisy(search, _) => search.take(trial.id, &selection, observation.clone(), options),
+        let entry = &ledger[id];
+        let selection = if entry.is_evidence_for(number) {
+            entry.trial.selection.clone()
+        } else {
+            self.view(&entry.trial.selection, observation)
+        };
+        if let Some(search) = self.mode.search_mut() {
+            search.take(id, &selection, observation.clone(), ledger, options);
+        } else if let Some(run) = Run::new(id, &selection, observation) {
+            ledger.add_run(number, run);
         }
     }
 

@@ -4,21 +4,23 @@ use alloc::vec::Vec;
 
 use super::{
     joint,
+    plan::Plan,
     pool::{self, Member, Pool},
     pooled_group,
-    shared_trial::{Plan, Purpose},
-    shared_trials::SharedTrials,
     test::Test,
 };
-use crate::search::model::{
-    selection::Selection,
-    trial::{Question, Trial, TrialId},
+use crate::search::{
+    ledger::{Ledger, Why},
+    model::{
+        selection::Selection,
+        trial::{Question, Trial, TrialId},
+    },
 };
 
 /// The state of a suite from which the next trial follows.
 pub(super) struct Planner<'a> {
     pub(super) tests: &'a [Test],
-    pub(super) trials: &'a SharedTrials,
+    pub(super) ledger: &'a Ledger,
     /// The trials that are begun and not answered, and useful to a test.
     pub(super) useful: &'a [TrialId],
     /// True if the last trial was a pooled one.
@@ -52,9 +54,9 @@ impl<'a> Planner<'a> {
 
     /// Returns true if the question was asked early: the answer may even be known.
     fn is_asked(&self, question: Question, selection: &Selection, test: usize) -> bool {
-        self.trials.iter().any(|shared| {
-            let Trial { question: asked, selection: of, .. } = &shared.trial;
-            *asked == question && shared.is_open_for(test) && self.tests[test].is_as_good(of, selection)
+        self.ledger.iter().any(|entry| {
+            let Trial { question: asked, selection: of, .. } = &entry.trial;
+            *asked == question && entry.is_open_for(test) && self.tests[test].is_as_good(of, selection)
         })
     }
 
@@ -66,12 +68,12 @@ impl<'a> Planner<'a> {
         let prefix = pool::pooled(&members, model);
         let group = || pooled_group::group(&members, &self.prefixes(), prefix.as_ref(), model);
         let group = if self.tests_groups { group() } else { None };
-        group.or(prefix).map(|selection| self.prefix(selection, Purpose::Guess))
+        group.or(prefix).map(|selection| self.prefix(selection, Why::Guess))
     }
 
     /// Returns the selections of the prefixes and groups that are useful to a test.
     fn prefixes(&self) -> Vec<&'a Selection> {
-        let useful = self.useful.iter().map(|&id| &self.trials.get(id).trial);
+        let useful = self.useful.iter().map(|&id| &self.ledger[id].trial);
         useful.filter(|trial| trial.question == Question::Prefix).map(|trial| &trial.selection).collect()
     }
 
@@ -79,7 +81,7 @@ impl<'a> Planner<'a> {
     fn exact(&self) -> Option<Plan> {
         let members = self.members();
         let members: Vec<_> = members.iter().filter(|member| member.is_exact()).collect();
-        pool::exact(&members, &self.pool.model).map(|selection| self.prefix(selection, Purpose::Answer))
+        pool::exact(&members, &self.pool.model).map(|selection| self.prefix(selection, Why::Answer))
     }
 
     fn members(&self) -> Vec<Member<'a>> {
@@ -88,18 +90,18 @@ impl<'a> Planner<'a> {
             if !test.checks.is_empty() {
                 return None;
             }
-            let useful = self.useful.iter().map(|&trial| self.trials.get(trial));
+            let useful = self.useful.iter().map(|&trial| &self.ledger[trial]);
             let prefixes = useful
-                .filter(|shared| shared.is_open_for(number) && shared.trial.question == Question::Prefix)
-                .map(|shared| &shared.trial.selection);
+                .filter(|entry| entry.is_open_for(number) && entry.trial.question == Question::Prefix)
+                .map(|entry| &entry.trial.selection);
             Member::new(test, self.pool, prefixes)
         };
         self.tests.iter().enumerate().filter_map(member).collect()
     }
 
-    fn prefix(&self, selection: Selection, purpose: Purpose) -> Plan {
+    fn prefix(&self, selection: Selection, why: Why) -> Plan {
         let learns = |&test: &usize| self.tests[test].learns_from(&selection);
         let tests = (0..self.tests.len()).filter(learns).collect();
-        Plan { question: Question::Prefix, selection, tests, purpose, toss: None }
+        Plan { question: Question::Prefix, selection, tests, why, toss: None }
     }
 }

@@ -2,13 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::{
-    Suite, checks,
-    planner::Planner,
-    shared_trial::{Plan, Purpose, SharedTrial},
-    test::Test,
-};
+use super::{Suite, checks, plan::Plan, planner::Planner, test::Test};
 use crate::search::{
+    ledger::{Check, Entry, Ledger, Why},
     model::{
         Options,
         noise::Noise,
@@ -21,11 +17,11 @@ use crate::search::{
 impl Suite {
     /// Switches a test to a noisy search. The tests share the allowed probability of an error.
     #[expect(clippy::cast_precision_loss, reason = "tests are few")]
-    pub(in crate::search) fn switch_to_noisy(&mut self, test: usize, options: &Options) {
+    pub(in crate::search) fn switch_to_noisy(&mut self, test: usize, ledger: &Ledger, options: &Options) {
         let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
         if self.tests[test].noisy().is_none() {
             let share = (1.0 - confidence) / self.tests.len() as f64;
-            self.tests[test].switch_to_noisy(1.0 - share, options);
+            self.tests[test].switch_to_noisy(test, 1.0 - share, ledger, options);
             self.found.retain(|&(of, _)| of != test);
             let found = (0..self.tests[test].found().len()).map(|which| (test, which));
             self.found.extend(found);
@@ -34,25 +30,25 @@ impl Suite {
 
     /// Returns the next trial, beside those that are useful already. Noisy tests, all together, take turns with
     /// reliable tests.
-    pub(super) fn choose(&mut self, useful: &[TrialId], options: &Options) -> Option<Plan> {
+    pub(super) fn choose(&mut self, useful: &[TrialId], ledger: &Ledger, options: &Options) -> Option<Plan> {
         if let Some(check) = self.check() {
             self.is_unchecked = false;
             return Some(check);
         }
         if self.was_noisy_turn {
-            return self.believed(useful, options).or_else(|| self.evidence());
+            return self.believed(useful, ledger, options).or_else(|| self.evidence(ledger));
         }
-        self.evidence().or_else(|| self.believed(useful, options))
+        self.evidence(ledger).or_else(|| self.believed(useful, ledger, options))
     }
 
     /// Returns the next trial for the tests whose runs are believed. Checks of culprits come last, so that as many
     /// tests as possible have reached them and can share them.
-    fn believed(&self, useful: &[TrialId], options: &Options) -> Option<Plan> {
-        let Self { tests, trials, pool, is_pooling, .. } = self;
+    fn believed(&self, useful: &[TrialId], ledger: &Ledger, options: &Options) -> Option<Plan> {
+        let Self { tests, pool, is_pooling, .. } = self;
         let tests_groups = options.in_flight.get() > 1;
-        let planner = Planner { tests, trials, useful, is_pooling: *is_pooling, tests_groups, pool };
-        let urgent = checks::next(tests, trials, checks::is_urgent);
-        urgent.or_else(|| planner.next()).or_else(|| checks::next(tests, trials, |_| true))
+        let planner = Planner { tests, ledger, useful, is_pooling: *is_pooling, tests_groups, pool };
+        let urgent = checks::next(tests, ledger, checks::is_urgent);
+        urgent.or_else(|| planner.next()).or_else(|| checks::next(tests, ledger, |_| true))
     }
 
     /// Returns the run that checks if tests are reliable, once each was run on its own. If a test that failed together
@@ -73,26 +69,26 @@ impl Suite {
         let (question, selection) =
             if has_passed { procedure.mode().failing_end() } else { procedure.mode().passing_end() };
         let tests = open.iter().map(|&&(number, _)| number).collect();
-        Some(Plan { question, selection, tests, purpose: Purpose::Check, toss: None })
+        Some(Plan { question, selection, tests, why: Why::Check(Check::default()), toss: None })
     }
 
     /// Returns the question of the noisy test that has asked the fewest questions, for all noisy tests to which the run
     /// is evidence.
-    fn evidence(&mut self) -> Option<Plan> {
+    fn evidence(&mut self, ledger: &Ledger) -> Option<Plan> {
         let mut askers: Vec<_> =
             (0..self.tests.len()).filter_map(|test| Some((self.tests[test].mode.turns()?, test))).collect();
         askers.sort_unstable();
-        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].mode.asks_for_evidence())?;
+        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].mode.asks_for_evidence(ledger))?;
         let Ask { question, selection, toss } = ask;
         // A test that only takes part in this run still keeps its turn.
         let tests = (0..self.tests.len()).filter(|&test| self.tests[test].mode.is_evidence(&selection)).collect();
-        Some(Plan { question, selection, tests, purpose: Purpose::Evidence, toss })
+        Some(Plan { question, selection, tests, why: Why::Evidence, toss })
     }
 
     /// Returns true if the check of the tests is pending or in flight.
-    pub(super) fn is_being_checked(&self) -> bool {
-        let is_open = |runs: &SharedTrial| runs.purpose == Purpose::Check && runs.in_flight() > 0;
-        self.check().is_some() || self.trials.iter().any(is_open)
+    pub(super) fn is_being_checked(&self, ledger: &Ledger) -> bool {
+        let is_open = |entry: &Entry| matches!(entry.why, Why::Check(_)) && entry.in_flight() > 0;
+        self.check().is_some() || ledger.iter().any(is_open)
     }
 
     /// Sets the costs of a failing run and of a passing run, for the noisy tests.

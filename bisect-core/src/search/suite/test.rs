@@ -175,7 +175,7 @@ impl Test {
         let asked = match self.guess {
             Guess::Alone(change) if self.procedure.narrowing().is_some() => {
                 let mut after = self.procedure.clone();
-                after.fails_alone(change, TrialId(usize::MAX));
+                after.fails_alone(change, &Answer::assumed(Outcome::Fail));
                 after.question().ok()?
             }
             _ => self.procedure.next_if_alone()?,
@@ -307,7 +307,7 @@ impl Test {
         match self.guess {
             Guess::Alone(change) if self.procedure.narrowing().is_some() => match answer.outcome {
                 Outcome::Fail if answer.reported.is_some_and(|reported| reported.contains(&change)) => {
-                    self.procedure.fails_alone(change, answer.trial);
+                    self.procedure.fails_alone(change, answer);
                 }
                 // It fails without the change, so no guess is valid.
                 Outcome::Fail => self.guess = Guess::Over(None),

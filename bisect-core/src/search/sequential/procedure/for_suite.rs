@@ -2,14 +2,15 @@
 
 use alloc::vec;
 
-use super::{Answer, Asked, Procedure, State};
+use super::{Answer, Procedure, State};
 use crate::{
     search::model::likely_groups::LikelyGroups,
     search::model::rank::{Order, Rank},
     search::{
+        ledger::Asked,
         model::{
             selection::{Prefix, Selection},
-            trial::{Outcome, TrialId},
+            trial::Outcome,
             verdict::Culprit,
         },
         sequential::bracket::Bracket,
@@ -82,16 +83,14 @@ impl Procedure {
         self.select(Prefix::NONE, &[change])
     }
 
-    /// Takes the result that a change failed alone in that trial, which ends the present narrowing.
-    pub(in crate::search) fn fails_alone(&mut self, change: Rank, trial: TrialId) {
-        self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: trial });
+    /// Takes the answer that a change fails alone, which ends the present narrowing.
+    pub(in crate::search) fn fails_alone(&mut self, change: Rank, answer: &Answer<'_>) {
+        self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: answer.trial });
     }
 
     /// While the present question is if a set fails alone, returns the question that follows if the set does.
     pub(in crate::search) fn next_if_alone(&self) -> Option<Asked> {
         let State::FoundAlone { .. } = &self.state else { return None };
-        // No culprit is used before its trial is over, so any trial number will do.
-        let answer = Answer { trial: TrialId(usize::MAX), outcome: Outcome::Fail, reported: None };
-        self.after(&answer).question().ok()
+        self.after(&Answer::assumed(Outcome::Fail)).question().ok()
     }
 }

@@ -3,13 +3,14 @@
 use alloc::{sync::Arc, vec::Vec};
 use core::{cmp::Ordering, ops::Range};
 
-use super::{Answer, Asked, Procedure, state::State};
+use super::{Answer, Procedure, state::State};
 use crate::search::{
+    ledger::{Asked, Entry},
     model::{
         options::Options,
         rank::{Order, Rank},
         selection::{Prefix, Selection},
-        trial::{Outcome, Question, TrialId},
+        trial::{Outcome, Question},
     },
     sequential::bracket::BracketStep,
     tuning,
@@ -59,7 +60,7 @@ pub(in crate::search) fn to_first_cut(procedure: &Procedure) -> Option<(Vec<Aske
     while matches!(procedure.state, State::AllOn | State::AllOff { .. }) {
         asked.push(procedure.question().ok()?);
         let outcome = if odds_of_failure(&procedure) >= tuning::odds::EVEN { Outcome::Fail } else { Outcome::Pass };
-        procedure.answer(&Answer { trial: TrialId(usize::MAX), outcome, reported: None });
+        procedure.answer(&Answer::assumed(outcome));
     }
     procedure.narrowing().is_some().then_some((asked, procedure))
 }
@@ -69,17 +70,19 @@ pub(in crate::search) fn asks_about_made_up(procedure: &Procedure) -> bool {
     procedure.is_made_up && !matches!(procedure.state, State::AllOff { .. } | State::Narrow { .. })
 }
 
-/// Returns true if the procedure may still ask a question that it was expected to ask; if not, the answer is
-/// useless.
-pub(in crate::search) fn may_ask(procedure: &Procedure, asked: &Asked) -> bool {
-    let Prefix::Below(cut) = asked.selection.prefix else { return asked.stage == procedure.stage() };
-    if !asked.selection.gaps.is_empty() {
+/// Returns true if the procedure may still ask the question of a trial, which it was expected to ask; if not, the answer
+/// is useless.
+pub(in crate::search) fn may_ask(procedure: &Procedure, entry: &Entry) -> bool {
+    let (question, selection) = (entry.trial.question, &entry.trial.selection);
+    let is_of_this_stage = entry.stage == procedure.stage();
+    let Prefix::Below(cut) = selection.prefix else { return is_of_this_stage };
+    if !selection.gaps.is_empty() {
         // A group is no question of the procedure. It is useful until the stage ends.
-        return asked.stage == procedure.stage();
+        return is_of_this_stage;
     }
-    let as_many_forced = |forced: &[Rank]| asked.selection.forced.len().cmp(&forced.len());
+    let as_many_forced = |forced: &[Rank]| selection.forced.len().cmp(&forced.len());
     let of_this_set = match &procedure.state {
-        State::Narrow { forced, bracket } if asked.question == Question::Prefix => match as_many_forced(forced) {
+        State::Narrow { forced, bracket } if question == Question::Prefix => match as_many_forced(forced) {
             Ordering::Less => false,
             Ordering::Equal => bracket.may_ask(cut),
             Ordering::Greater => true,
@@ -87,7 +90,7 @@ pub(in crate::search) fn may_ask(procedure: &Procedure, asked: &Asked) -> bool {
         State::FoundAlone { forced, .. } => as_many_forced(forced).is_ge(),
         _ => true,
     };
-    asked.stage == procedure.stage() && of_this_set
+    is_of_this_stage && of_this_set
 }
 
 /// Returns the probability that the next trial fails, in 256ths.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::search::model::{
+use crate::before::model::{
     rank::Rank,
     selection::{Prefix, Selection},
     trial::{Observation, Outcome, TrialId},
@@ -10,13 +10,13 @@ use crate::search::model::{
 
 /// One resolved run.
 #[derive(Clone, Debug)]
-pub(in crate::search) struct Run {
-    pub(in crate::search) trial: TrialId,
-    pub(in crate::search) selection: Selection,
+pub(in crate::before) struct Run {
+    pub(in crate::before) trial: TrialId,
+    pub(in crate::before) selection: Selection,
     /// The changes that the selection names one by one and that the run reached: a change that it did not reach cannot
     /// have mattered.
     pub(super) reached: Vec<Rank>,
-    pub(in crate::search) failed: bool,
+    pub(in crate::before) failed: bool,
     /// True if a coin of this search, or of that of another test, selected this run instead of another one: its place in
     /// the sequence of runs is random.
     pub(super) by_coin: bool,
@@ -24,7 +24,7 @@ pub(in crate::search) struct Run {
 
 impl Run {
     /// Returns the run of an observation of a trial with this selection; `None` if it is unresolved.
-    pub(in crate::search) fn new(trial: TrialId, selection: &Selection, observation: &Observation) -> Option<Self> {
+    pub(in crate::before) fn new(trial: TrialId, selection: &Selection, observation: &Observation) -> Option<Self> {
         let failed = match observation.outcome {
             Outcome::Pass => false,
             Outcome::Fail => true,
@@ -35,7 +35,7 @@ impl Run {
     }
 
     /// Returns a run that is expected to have this outcome, and to reach all changes that its selection names.
-    pub(in crate::search) fn expected(selection: &Selection, failed: bool) -> Self {
+    pub(in crate::before) fn expected(selection: &Selection, failed: bool) -> Self {
         let reached = selection.forced.clone();
         Self { trial: TrialId(usize::MAX), selection: selection.clone(), reached, failed, by_coin: false }
     }
@@ -55,7 +55,7 @@ impl Run {
     }
 
     /// Returns true if the run switched exactly these changes.
-    pub(in crate::search) fn is_exactly(&self, changes: &[Rank]) -> bool {
+    pub(in crate::before) fn is_exactly(&self, changes: &[Rank]) -> bool {
         names_exactly(&self.selection, changes) && self.has_all(changes)
     }
 }

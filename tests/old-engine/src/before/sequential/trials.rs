@@ -7,7 +7,7 @@ use super::{
     procedure::Asked,
     progress::{self, Progress},
 };
-use crate::search::model::{
+use crate::before::model::{
     options::Options,
     selection::{Prefix, Selection},
     trial::{Outcome, Trial, TrialId},
@@ -15,7 +15,7 @@ use crate::search::model::{
 
 /// Trials, numbered from 0 in the order in which they were first wanted.
 #[derive(Clone, Debug, Default)]
-pub(in crate::search) struct Trials {
+pub(in crate::before) struct Trials {
     all: Vec<Progress>,
     /// The trials that are not over, by the prefixes of their selections: with many runs in flight, a search wants
     /// thousands of trials, and each guess about the next outcomes looks for the trial of one question.
@@ -37,11 +37,11 @@ struct Check {
 }
 
 impl Trials {
-    pub(in crate::search) fn len(&self) -> usize {
+    pub(in crate::before) fn len(&self) -> usize {
         self.all.len()
     }
 
-    pub(in crate::search) fn iter(&self) -> impl Iterator<Item = &Progress> {
+    pub(in crate::before) fn iter(&self) -> impl Iterator<Item = &Progress> {
         self.all.iter()
     }
 
@@ -82,7 +82,7 @@ impl Trials {
     }
 
     /// Adds trials that another engine has made, or is making, with the outcome of each that has ended.
-    pub(in crate::search) fn extend(&mut self, trials: impl Iterator<Item = (Trial, Option<Outcome>)>) {
+    pub(in crate::before) fn extend(&mut self, trials: impl Iterator<Item = (Trial, Option<Outcome>)>) {
         self.all.extend(trials.map(|(trial, outcome)| Progress::of_others(trial, outcome)));
     }
 
@@ -139,20 +139,20 @@ impl Trials {
     }
 
     /// Returns the earlier trial that this check repeats, unless the check ended differently from its expected outcome.
-    pub(in crate::search) fn repeated(&self, id: TrialId) -> Option<TrialId> {
+    pub(in crate::before) fn repeated(&self, id: TrialId) -> Option<TrialId> {
         let check = self.checks.iter().find(|check| check.trial == id.0).filter(|check| self.agrees(check))?;
         check.of.map(TrialId)
     }
 
     /// Returns the number of trials begun, without checks that only repeat another trial.
-    pub(in crate::search) fn begun(&self) -> usize {
+    pub(in crate::before) fn begun(&self) -> usize {
         let repeats = self.checks.iter().filter(|check| check.of.is_some() && self.agrees(check));
         let repeats = repeats.filter(|check| self.all[check.trial].started > 0).count();
         self.all.iter().filter(|progress| progress.started > 0).count() - repeats
     }
 
     /// Returns the trials that have runs in flight.
-    pub(in crate::search) fn in_flight(&self) -> impl Iterator<Item = usize> {
+    pub(in crate::before) fn in_flight(&self) -> impl Iterator<Item = usize> {
         (0..self.all.len()).filter(|&trial| self.all[trial].in_flight() > 0)
     }
 
@@ -160,7 +160,7 @@ impl Trials {
     ///
     /// # Panics
     /// If no run of the trial is in flight.
-    pub(in crate::search) fn note(&mut self, id: TrialId, outcome: Outcome) {
+    pub(in crate::before) fn note(&mut self, id: TrialId, outcome: Outcome) {
         self.in_flight_of(id).outcomes.push(outcome);
     }
 
@@ -168,7 +168,7 @@ impl Trials {
     ///
     /// # Panics
     /// If no run of the trial is in flight.
-    pub(in crate::search) fn cancel(&mut self, id: TrialId) {
+    pub(in crate::before) fn cancel(&mut self, id: TrialId) {
         self.in_flight_of(id).started -= 1;
     }
 
@@ -179,7 +179,7 @@ impl Trials {
     }
 
     /// Returns the number of runs that a trial takes.
-    pub(in crate::search) fn runs_wanted(&self, trial: usize, options: &Options) -> usize {
+    pub(in crate::before) fn runs_wanted(&self, trial: usize, options: &Options) -> usize {
         let is_check = self.checks.iter().any(|check| check.trial == trial);
         if is_check { 1 } else { options.runs_per_trial.get() }
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::proof::Side;
-use crate::search::model::{
+use crate::before::model::{
     selection::Selection,
     trial::{Outcome, Reason, Trial, TrialId},
 };

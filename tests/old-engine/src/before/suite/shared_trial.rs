@@ -2,7 +2,7 @@
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
-use crate::search::{
+use crate::before::{
     model::{
         rank::Rank,
         ranked,
@@ -37,8 +37,8 @@ pub(super) struct Plan {
 
 /// A trial that was begun.
 #[derive(Clone, Debug)]
-pub(in crate::search) struct SharedTrial {
-    pub(in crate::search) trial: Trial,
+pub(in crate::before) struct SharedTrial {
+    pub(in crate::before) trial: Trial,
     pub(super) purpose: Purpose,
     /// The number of runs that the trial takes.
     wanted: usize,
@@ -63,7 +63,7 @@ impl SharedTrial {
     }
 
     /// Returns the number of runs that the trial takes.
-    pub(in crate::search) fn wanted(&self) -> usize {
+    pub(in crate::before) fn wanted(&self) -> usize {
         self.wanted
     }
 

@@ -1,0 +1,103 @@
+//! The schedule of noisy and reliable tests: the turns, and the run that shows which test is which.
+
+use alloc::vec::Vec;
+
+use super::{
+    Suite, checks,
+    planner::Planner,
+    shared_trial::{Plan, Purpose, SharedTrial},
+    test::Test,
+};
+use crate::before::{
+    model::{
+        Options,
+        noise::Noise,
+        trial::{Outcome, TrialId},
+        verdict::Verdict,
+    },
+    noisy::Ask,
+};
+
+impl Suite {
+    /// Switches a test to a noisy search. The tests share the allowed probability of an error.
+    #[expect(clippy::cast_precision_loss, reason = "tests are few")]
+    pub(in crate::before) fn switch_to_noisy(&mut self, test: usize, options: &Options) {
+        let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
+        if self.tests[test].noisy().is_none() {
+            let share = (1.0 - confidence) / self.tests.len() as f64;
+            self.tests[test].switch_to_noisy(1.0 - share, options);
+            self.found.retain(|&(of, _)| of != test);
+            let found = (0..self.tests[test].found().len()).map(|which| (test, which));
+            self.found.extend(found);
+        }
+    }
+
+    /// Returns the next trial, beside those that are useful already. Noisy tests, all together, take turns with
+    /// reliable tests.
+    pub(super) fn choose(&mut self, useful: &[TrialId], options: &Options) -> Option<Plan> {
+        if let Some(check) = self.check() {
+            self.is_unchecked = false;
+            return Some(check);
+        }
+        if self.was_noisy_turn {
+            return self.believed(useful, options).or_else(|| self.evidence());
+        }
+        self.evidence().or_else(|| self.believed(useful, options))
+    }
+
+    /// Returns the next trial for the tests whose runs are believed. Checks of culprits come last, so that as many
+    /// tests as possible have reached them and can share them.
+    fn believed(&self, useful: &[TrialId], options: &Options) -> Option<Plan> {
+        let Self { tests, trials, pool, is_pooling, .. } = self;
+        let tests_groups = options.in_flight.get() > 1;
+        let planner = Planner { tests, trials, useful, is_pooling: *is_pooling, tests_groups, pool };
+        let urgent = checks::next(tests, trials, checks::is_urgent);
+        urgent.or_else(|| planner.next()).or_else(|| checks::next(tests, trials, |_| true))
+    }
+
+    /// Returns the run that checks if tests are reliable, once each was run on its own. If a test that failed together
+    /// with the others has passed alone, the run repeats the failing end. Otherwise it is the passing end, which no
+    /// test has run alone yet.
+    fn check(&self) -> Option<Plan> {
+        let tests = self.tests.iter().enumerate();
+        let believed: Vec<_> = tests.filter(|(_, test)| test.noisy().is_none()).collect();
+        let is_new = |test: &Test| test.procedure.is_first_solo() && test.verdict().is_none();
+        if !self.is_unchecked || believed.iter().any(|(_, test)| is_new(test)) {
+            return None;
+        }
+        let passed = |test: &Test| test.verdict() == Some(&Verdict::NoDifference(Outcome::Pass));
+        let may_tell = |(_, test): &&(usize, &Test)| test.verdict().is_none() || passed(test);
+        let open: Vec<_> = believed.iter().filter(may_tell).collect();
+        let procedure = &open.first()?.1.procedure;
+        let has_passed = open.iter().any(|(_, test)| passed(test));
+        let (question, selection) =
+            if has_passed { procedure.mode().failing_end() } else { procedure.mode().passing_end() };
+        let tests = open.iter().map(|&&(number, _)| number).collect();
+        Some(Plan { question, selection, tests, purpose: Purpose::Check, toss: None })
+    }
+
+    /// Returns the question of the noisy test that has asked the fewest questions, for all noisy tests to which the run
+    /// is evidence.
+    fn evidence(&mut self) -> Option<Plan> {
+        let mut askers: Vec<_> =
+            (0..self.tests.len()).filter_map(|test| Some((self.tests[test].mode.turns()?, test))).collect();
+        askers.sort_unstable();
+        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].mode.asks_for_evidence())?;
+        let Ask { question, selection, toss } = ask;
+        // A test that only takes part in this run still keeps its turn.
+        let tests = (0..self.tests.len()).filter(|&test| self.tests[test].mode.is_evidence(&selection)).collect();
+        Some(Plan { question, selection, tests, purpose: Purpose::Evidence, toss })
+    }
+
+    /// Returns true if the check of the tests is pending or in flight.
+    pub(super) fn is_being_checked(&self) -> bool {
+        let is_open = |runs: &SharedTrial| runs.purpose == Purpose::Check && runs.in_flight() > 0;
+        self.check().is_some() || self.trials.iter().any(is_open)
+    }
+
+    /// Sets the costs of a failing run and of a passing run, for the noisy tests.
+    pub(in crate::before) fn set_costs(&mut self, failing: f64, passing: f64) {
+        let searches = self.tests.iter_mut().filter_map(|test| test.mode.search_mut());
+        searches.for_each(|search| search.set_costs(failing, passing));
+    }
+}
