@@ -2,6 +2,7 @@
 //! `toolchain` links to the directory of the real one, and `store` is the directory of what that one made.
 
 mod compilation;
+mod random_names;
 
 use std::{
     env,
