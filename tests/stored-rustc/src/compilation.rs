@@ -147,6 +147,18 @@ impl Compilation {
         Ok(None)
     }
 
+    /// Waits until no other process compiles the same. They compile one after the other until the file is closed.
+    ///
+    /// # Errors
+    /// If the file cannot be made or locked.
+    pub(crate) fn lock(&self) -> io::Result<fs::File> {
+        let locks = self.entries.parent().unwrap_or(&self.entries).with_file_name("locks");
+        fs::create_dir_all(&locks)?;
+        let lock = fs::File::create(locks.join(self.entries.file_name().unwrap_or_default()))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
     /// Stores what rustc made and printed.
     ///
     /// # Errors

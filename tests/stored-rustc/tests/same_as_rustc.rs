@@ -241,6 +241,36 @@ fn what_fails_or_is_not_understood_is_left_to_rustc() {
 }
 
 #[test]
+fn builds_at_the_same_time_compile_each_crate_once() {
+    let bench = Bench::new();
+    let (bin, toolchain) = (bench.dir.path().join("bin"), bench.cargo.parent().unwrap());
+    fs::remove_file(bin.join("toolchain")).unwrap();
+    fs::create_dir(bin.join("toolchain")).unwrap();
+    let started = bench.dir.path().join("started");
+    let rustc = bin.join("toolchain/rustc");
+    let script =
+        format!("#!/bin/sh\necho \"$*\" >> {}\nexec {}/rustc \"$@\"\n", started.display(), toolchain.display());
+    fs::write(&rustc, script).unwrap();
+    fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();
+    std::thread::scope(|scope| {
+        for target in ["one", "two", "three"] {
+            let target = bench.dir.path().join(target);
+            scope.spawn({
+                let bench = &bench;
+                move || assert_eq!(bench.build_again("work", &target, false, &[]).program(), "one 1 None\n")
+            });
+        }
+    });
+    let started = fs::read_to_string(started).unwrap();
+    let mut crates: Vec<_> =
+        started.lines().filter_map(|line| line.split_once("metadata=")?.1.split(' ').next()).collect();
+    let all = crates.len();
+    crates.sort_unstable();
+    crates.dedup();
+    assert!(all > 5 && all == crates.len(), "{started}");
+}
+
+#[test]
 fn it_ends_by_the_signal_that_ended_rustc() {
     let bench = Bench::new();
     let bin = bench.dir.path().join("bin");
