@@ -181,13 +181,12 @@ fn one_byte_of_any_input_makes_exactly_its_steps_run_again() {
         let with_it: Vec<_> = steps.iter().filter(|step| step.inputs.contains(input)).map(|step| &*step.name).collect();
         let file = clone.file_of(input);
         assert_eq!(clone.that_run_if_changed(&file, &[]), names(with_it.iter().copied()), "{file}");
-        assert_eq!(clone.that_run(&with_it), names([]), "{file} is restored");
     }
     let all = names(steps.iter().map(|step| &*step.name));
     for file in ["Cargo.lock", ".ci/run", ".ci/sealed", ".cargo/config.toml", "tests/Cargo.toml"] {
         assert_eq!(clone.that_run_if_changed(file, &[]), all, "{file}");
     }
-    assert_eq!(clone.that_run(&[]), names([]));
+    assert_eq!(clone.that_run(&[]), names([]), "all files are restored");
 }
 
 /// Makes the step `book` one that copies an input, takes no time, and fails if it is asked to.

@@ -4,7 +4,7 @@
 use std::{fs, path::Path};
 
 use bisect_tests::harness::{Finished, Fixture, Scratch, run};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Returns the fixture with this file of the crate `notice`, and this test.
 fn station(notice: &str, test: &str) -> Fixture {
@@ -23,7 +23,7 @@ fn search(fixture: &Fixture, words: &[&str], status: i32) -> Finished {
     run(command.args(words).arg("--out").arg(scratch.dir().join("out"))).expect_status(status)
 }
 
-/// Expects a culprit, the cause of the failure, the workaround, and words of the answer. Pastes the lines and the workaround.
+/// Expects a culprit, the cause of the failure, the workaround, and words of the answer. Pastes the workaround.
 #[track_caller]
 fn expect_culprit(
     fixture: &Fixture,
@@ -43,9 +43,7 @@ fn expect_culprit(
     for words in answer {
         assert!(said.contains(words), "{words:?} is not in {said}");
     }
-    let status = |line: &Value| run(&mut fixture.shell(line.as_str().unwrap(), Path::new("/"))).status;
-    assert_ne!(status(&found["reproduce"]), Some(0), "{found}");
-    assert_eq!(status(&found["passes"]), Some(0), "{found}");
+    assert_eq!(found["pasted"], json!({"reproduce": "fail", "passes": "pass"}), "{found}");
     let profile = stop_gap.trim_start_matches("[profile.").split('.').next().unwrap();
     let manifest = fs::read_to_string(fixture.dir().join("Cargo.toml")).unwrap();
     fixture.write("Cargo.toml", &format!("{manifest}\n{stop_gap}\n"));
@@ -75,6 +73,10 @@ fn a_check_of_unsafe_code_is_found() {
         "Miri shows where it comes from: cargo +nightly miri test -- --exact it_works",
     ];
     let stop_gap = "[profile.dev.package.notice]\ndebug-assertions = false";
+    let found = &finished.events_of("found")[0];
+    let status = |line: &Value| run(&mut fixture.shell(line.as_str().unwrap(), Path::new("/"))).status;
+    assert_ne!(status(&found["reproduce"]), Some(0), "{found}");
+    assert_eq!(status(&found["passes"]), Some(0), "{found}");
     expect_culprit(&fixture, &finished, "notice", &how, stop_gap, &answer);
 }
 

@@ -68,6 +68,16 @@ fn a_counter_stops_at_the_first_step_that_fails() {
 }
 
 #[test]
+fn a_counter_of_a_million_steps_takes_few_trials() {
+    let options = Options { order: Order::Counter, max_sets: Some(NonZeroUsize::MIN), ..options() };
+    let count = 1_000_000;
+    let (search, _) = search(options, count, |selection| selection.counter_limit(count) > 654_320);
+    assert_eq!(sets(&search), [[654_320].into()].into());
+    // log2 N + 1, and 4.
+    assert!(search.progress().trials() <= count.ilog2() as usize + 1 + 4, "{} trials", search.progress().trials());
+}
+
+#[test]
 fn prefixes_are_told_from_other_selections() {
     let cut = |cut: usize| Selection { prefix: Prefix::Below(Rank::at(cut)), ..Selection::all() };
     assert_eq!(Selection::all().enabled_prefix(5), Some(5));

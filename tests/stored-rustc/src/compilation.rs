@@ -4,8 +4,10 @@
 //! A key covers the compiler, its arguments without the directories of outputs, the directory it works in, the variables
 //! that cargo sets for the crate, and the contents of the crates that it uses. Each entry below a key has the other
 //! inputs in the compiler's dep-info (sources, and variables that the code reads), which must be as they were.
-//! Compilations with an option that is not known here, with toggles in macros, or in a temporary directory are not
-//! stored.
+//! Compilations with an option that is not known here, or with toggles in macros, are not stored.
+//!
+//! Most searches compile in temporary directories, whose names are random ([`RandomNames`]). A key does not depend on
+//! them, and files that are restored get the new names.
 
 use std::{
     collections::BTreeMap,
@@ -16,6 +18,8 @@ use std::{
 };
 
 use xxhash_rust::xxh3::Xxh3;
+
+use crate::random_names::{RandomNames, replace};
 
 /// Stands for the directory of outputs in stored texts.
 const OUT_DIR: &str = "\u{1}out-dir\u{1}";
@@ -36,6 +40,7 @@ pub(crate) struct Compilation {
     entries: PathBuf,
     /// `None` for a question about the compiler.
     out_dir: Option<PathBuf>,
+    names: RandomNames,
 }
 
 impl Compilation {
@@ -57,6 +62,8 @@ impl Compilation {
         let compiler = rustc.metadata().ok()?;
         add(rustc.as_os_str().as_encoded_bytes());
         add(format!("{:?} {}", compiler.modified().ok()?, compiler.len()).as_bytes());
+        let dir = std::env::current_dir().ok()?;
+        let mut names = RandomNames::default();
         let out_dir = if arguments == ["-vV"] || is_question(&arguments) {
             for argument in &arguments {
                 add(argument.as_bytes());
@@ -64,8 +71,10 @@ impl Compilation {
             None
         } else {
             let line = CommandLine::parse(&arguments)?;
+            names = RandomNames::in_paths([dir.to_str()?].into_iter().chain(line.paths()));
+            add(&names.hidden(dir.as_os_str().as_encoded_bytes()));
             for argument in &line.kept {
-                add(argument.as_bytes());
+                add(&names.hidden(argument.as_bytes()));
             }
             let mut direct = Vec::new();
             for path in &line.externs {
@@ -73,22 +82,16 @@ impl Compilation {
                 direct.push(fs::read(path).ok()?);
             }
             for bytes in &direct {
-                add(&hash(bytes));
+                add(&hash(&names.hidden(bytes)));
             }
             // A program contains its indirect dependencies, too.
             if line.is_linked {
                 for path in line.dependencies.iter().flat_map(|dir| libraries(dir)) {
-                    if direct.iter().any(|bytes| names(bytes, &path)) {
-                        add(&hash(&fs::read(&path).ok()?));
+                    if direct.iter().any(|bytes| is_named_in(bytes, &path)) {
+                        add(&hash(&names.hidden(&fs::read(&path).ok()?)));
                     }
                 }
             }
-            let dir = std::env::current_dir().ok()?;
-            // Its name is not used again.
-            if dir.starts_with(std::env::temp_dir()) {
-                return None;
-            }
-            add(dir.as_os_str().as_encoded_bytes());
             Some(line.out_dir)
         };
         for (name, value) in sorted(variables) {
@@ -97,11 +100,11 @@ impl Compilation {
                 Relevance::None => (),
                 Relevance::Key => {
                     add(name.as_bytes());
-                    add(value.as_encoded_bytes());
+                    add(&names.hidden(value.as_encoded_bytes()));
                 }
             }
         }
-        Some(Self { entries: store.join(format!("{:032x}", key.digest128())), out_dir })
+        Some(Self { entries: store.join(format!("{:032x}", key.digest128())), out_dir, names })
     }
 
     /// Puts the files of the entry with the same inputs into their places, and returns what rustc printed; `None` if
@@ -114,6 +117,8 @@ impl Compilation {
         for entry in entries {
             let entry = entry?.path();
             let Ok(inputs) = fs::read_to_string(entry.join("inputs")) else { continue };
+            let stored = RandomNames::parse(&fs::read_to_string(entry.join("names")).unwrap_or_default());
+            let inputs = String::from_utf8_lossy(&self.names.renamed(inputs.into(), &stored)).into_owned();
             if !inputs.lines().all(|line| line.split_once(' ').is_some_and(|(hash, input)| hash == hash_of(input))) {
                 continue;
             }
@@ -124,20 +129,34 @@ impl Compilation {
                     let place = out_dir.join(file.file_name());
                     // It may have other hard links.
                     let _ = fs::remove_file(&place);
+                    // With its permissions.
+                    fs::copy(file.path(), &place)?;
                     if place.extension() == Some(OsStr::new("d")) {
-                        fs::write(&place, self.here(&fs::read(file.path())?))?;
-                    } else {
-                        fs::copy(file.path(), &place)?;
+                        fs::write(&place, self.here(fs::read(&place)?, &stored))?;
+                    } else if stored != self.names {
+                        fs::write(&place, self.names.renamed(fs::read(&place)?, &stored))?;
                     }
                 }
             }
             // The search path removes the entries that were not used for the longest time.
             let _ =
                 fs::File::options().append(true).open(entry.join("inputs"))?.set_modified(std::time::SystemTime::now());
-            let stderr = self.here(&fs::read(entry.join("stderr"))?);
+            let stderr = self.here(fs::read(entry.join("stderr"))?, &stored);
             return Ok(Some(Printed { stdout: fs::read(entry.join("stdout"))?, stderr }));
         }
         Ok(None)
+    }
+
+    /// Waits until no other process compiles the same. They compile one after the other until the file is closed.
+    ///
+    /// # Errors
+    /// If the file cannot be made or locked.
+    pub(crate) fn lock(&self) -> io::Result<fs::File> {
+        let locks = self.entries.parent().unwrap_or(&self.entries).with_file_name("locks");
+        fs::create_dir_all(&locks)?;
+        let lock = fs::File::create(locks.join(self.entries.file_name().unwrap_or_default()))?;
+        lock.lock()?;
+        Ok(lock)
     }
 
     /// Stores what rustc made and printed.
@@ -171,7 +190,8 @@ impl Compilation {
         fs::write(new.path().join("stdout"), &printed.stdout)?;
         fs::write(new.path().join("stderr"), self.anywhere(&printed.stderr))?;
         fs::write(new.path().join("inputs"), &inputs)?;
-        let entry = self.entries.join(hex(inputs.as_bytes()));
+        fs::write(new.path().join("names"), self.names.to_string())?;
+        let entry = self.entries.join(hex(&self.names.hidden(inputs.as_bytes())));
         // Another process may have stored the same.
         if fs::rename(new.path(), entry).is_ok() {
             let _ = new.keep();
@@ -183,8 +203,9 @@ impl Compilation {
         self.out_dir.as_ref().map_or_else(|| text.to_owned(), |dir| replace(text, &dir.to_string_lossy(), OUT_DIR))
     }
 
-    fn here(&self, text: &[u8]) -> Vec<u8> {
-        self.out_dir.as_ref().map_or_else(|| text.to_owned(), |dir| replace(text, OUT_DIR, &dir.to_string_lossy()))
+    fn here(&self, text: Vec<u8>, stored: &RandomNames) -> Vec<u8> {
+        let text = self.names.renamed(text, stored);
+        self.out_dir.as_ref().map_or_else(|| text.clone(), |dir| replace(&text, OUT_DIR, &dir.to_string_lossy()))
     }
 }
 
@@ -256,6 +277,12 @@ impl CommandLine {
         }
         let reports_artifacts = line.kept.iter().any(|word| word.contains("artifacts"));
         (reports_artifacts && line.out_dir.is_absolute()).then_some(line)
+    }
+
+    /// Returns the words that may contain a path, in an order that is the same each time.
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        let dirs = self.externs.iter().chain(&self.dependencies).chain([&self.out_dir]);
+        self.kept.iter().map(String::as_str).chain(dirs.filter_map(|path| path.to_str()))
     }
 }
 
@@ -354,7 +381,7 @@ fn hash_of(input: &str) -> String {
 
 /// Returns whether the metadata of a compiled crate names another one: it contains the end of its file's name, which
 /// cargo makes unique.
-fn names(metadata: &[u8], library: &Path) -> bool {
+fn is_named_in(metadata: &[u8], library: &Path) -> bool {
     let stem = library.file_stem().and_then(OsStr::to_str).unwrap_or_default();
     let unique = stem.rfind('-').map(|dash| &stem.as_bytes()[dash..]);
     unique.is_none_or(|unique| memchr::memmem::find(metadata, unique).is_some())
@@ -375,13 +402,6 @@ fn libraries(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> = entries.filter(is_library).collect();
     paths.sort();
     paths
-}
-
-fn replace(text: &[u8], from: &str, to: &str) -> Vec<u8> {
-    match str::from_utf8(text) {
-        Ok(text) => text.replace(from, to).into_bytes(),
-        Err(_) => text.to_owned(),
-    }
 }
 
 /// Starts rustc, and passes on what it prints as it comes. Returns its status, and what it printed.

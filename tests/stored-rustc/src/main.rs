@@ -2,6 +2,7 @@
 //! `toolchain` links to the directory of the real one, and `store` is the directory of what that one made.
 
 mod compilation;
+mod random_names;
 
 use std::{
     env,
@@ -22,9 +23,12 @@ fn main() -> io::Result<ExitCode> {
     let Some(compilation) = Compilation::find(&dir.join("store"), &rustc, &arguments, &variables) else {
         return become_rustc(&rustc, &arguments);
     };
-    if let Some(printed) = compilation.restore()? {
-        io::stderr().write_all(&printed.stderr)?;
-        io::stdout().write_all(&printed.stdout)?;
+    if pass_on_restored(&compilation)? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // Tests that run at the same time often need the same crates.
+    let _alone = compilation.lock()?;
+    if pass_on_restored(&compilation)? {
         return Ok(ExitCode::SUCCESS);
     }
     let (status, printed) = compilation::run(&rustc, &arguments)?;
@@ -32,6 +36,14 @@ fn main() -> io::Result<ExitCode> {
         compilation.store(&printed)?;
     }
     end_like(status)
+}
+
+/// Restores what was stored, if it is, and prints what rustc has printed. Returns whether it was.
+fn pass_on_restored(compilation: &Compilation) -> io::Result<bool> {
+    let Some(printed) = compilation.restore()? else { return Ok(false) };
+    io::stderr().write_all(&printed.stderr)?;
+    io::stdout().write_all(&printed.stdout)?;
+    Ok(true)
 }
 
 /// Replaces this process by rustc.

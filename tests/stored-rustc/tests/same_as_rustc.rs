@@ -30,7 +30,6 @@ impl Bench {
         fs::create_dir_all(bin.join("store")).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_stored-rustc"), bin.join("rustc")).unwrap();
         symlink(cargo.parent().unwrap(), bin.join("toolchain")).unwrap();
-        fs::create_dir(dir.path().join("temporary")).unwrap();
         let bench = Self { dir, cargo };
         bench.write("Cargo.toml", "[workspace]\nmembers = ['app', 'deep']\nresolver = '3'\n");
         let package = |name: &str| format!("[package]\nname = '{name}'\nversion = '0.1.0'\nedition = '2024'\n");
@@ -59,10 +58,10 @@ impl Bench {
     fn build(&self, is_real: bool, variables: &[(&str, &str)]) -> Built {
         let target = self.dir.path().join("target");
         let _ = fs::remove_dir_all(&target);
-        self.build_again(&target, is_real, variables)
+        self.build_again("work", &target, is_real, variables)
     }
 
-    fn build_again(&self, target: &Path, is_real: bool, variables: &[(&str, &str)]) -> Built {
+    fn build_again(&self, place: &str, target: &Path, is_real: bool, variables: &[(&str, &str)]) -> Built {
         let first = if is_real { self.cargo.parent().unwrap().to_owned() } else { self.dir.path().join("bin") };
         let rest = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths([first].into_iter().chain(env::split_paths(&rest))).unwrap();
@@ -76,13 +75,8 @@ impl Bench {
         }) {
             command.env_remove(name);
         }
-        command
-            .env("TMPDIR", self.dir.path().join("temporary"))
-            .env("PATH", path)
-            .env("CARGO_TARGET_DIR", target)
-            .env("CARGO_INCREMENTAL", "0");
-        let output =
-            command.current_dir(self.dir.path().join("work")).envs(variables.iter().copied()).output().unwrap();
+        command.env("PATH", path).env("CARGO_TARGET_DIR", target).env("CARGO_INCREMENTAL", "0");
+        let output = command.current_dir(self.dir.path().join(place)).envs(variables.iter().copied()).output().unwrap();
         Built {
             files: files(&target.join("debug/deps")),
             printed: output.clone().stdout,
@@ -151,10 +145,39 @@ fn what_is_restored_is_what_was_compiled() {
     assert!(stored > 5, "{stored}");
     assert_same(&real, &bench.build(false, &[]));
     // In another directory, too.
-    let other = bench.build_again(&bench.dir.path().join("an other"), false, &[]);
+    let other = bench.build_again("work", &bench.dir.path().join("an other"), false, &[]);
     assert_eq!(other.program(), "one 1 None\n");
     assert_eq!(other.files.len(), real.files.len());
     assert_eq!(bench.stored(), stored, "nothing was compiled again");
+}
+
+/// Searches build in worktrees and copies, whose names are random.
+#[test]
+fn in_a_temporary_directory_with_another_name_nothing_is_compiled_again() {
+    let bench = Bench::new();
+    bench.write("app/src/main.rs", "fn main() { println!(\"{} {}\", env!(\"CARGO_MANIFEST_DIR\"), app::said()); }\n");
+    let target = bench.dir.path().join("target");
+    let mut counts = Vec::new();
+    for copy in [".tmpAbCdE1", ".tmpVwXyZ9", "no-random-name"] {
+        fs::create_dir(bench.dir.path().join(copy)).unwrap();
+        let (from, to) = (bench.dir.path().join("work/."), bench.dir.path().join(copy));
+        assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
+        let build = |is_real| {
+            let _ = fs::remove_dir_all(&target);
+            bench.build_again(copy, &target, is_real, &[])
+        };
+        let (real, ours) = (build(true), build(false));
+        assert!(real.program().ends_with(&format!("/{copy}/app one 1\n")), "{}", real.program());
+        assert_eq!(ours.program(), real.program());
+        assert_eq!(ours.messages(), real.messages());
+        let contain_other_names = ours.files.iter().filter(|(_, bytes)| {
+            let text = String::from_utf8_lossy(bytes);
+            [".tmpAbCdE1", ".tmpVwXyZ9"].iter().any(|name| *name != copy && text.contains(name))
+        });
+        assert_eq!(contain_other_names.map(|(name, _)| name).collect::<Vec<_>>(), [""; 0]);
+        counts.push(bench.stored());
+    }
+    assert!(counts[0] == counts[1] && counts[1] < counts[2], "{counts:?}");
 }
 
 #[test]
@@ -211,12 +234,40 @@ fn what_fails_or_is_not_understood_is_left_to_rustc() {
     let _ = bench.build(false, &[]);
     let stored = bench.stored();
     // Toggles in macros act while a crate is compiled; a native library may change without a trace.
-    // The name of a temporary directory is not used again.
-    let around = bench.dir.path().to_str().unwrap();
-    for variables in [("BISECT_PATTERN", "+"), ("RUSTFLAGS", "-L native=/nowhere"), ("TMPDIR", around)] {
+    for variables in [("BISECT_PATTERN", "+"), ("RUSTFLAGS", "-L native=/nowhere")] {
         assert_eq!(bench.build(false, &[variables]).program(), " None\n");
         assert_eq!(bench.stored(), stored, "{variables:?}");
     }
+}
+
+#[test]
+fn builds_at_the_same_time_compile_each_crate_once() {
+    let bench = Bench::new();
+    let (bin, toolchain) = (bench.dir.path().join("bin"), bench.cargo.parent().unwrap());
+    fs::remove_file(bin.join("toolchain")).unwrap();
+    fs::create_dir(bin.join("toolchain")).unwrap();
+    let started = bench.dir.path().join("started");
+    let rustc = bin.join("toolchain/rustc");
+    let script =
+        format!("#!/bin/sh\necho \"$*\" >> {}\nexec {}/rustc \"$@\"\n", started.display(), toolchain.display());
+    fs::write(&rustc, script).unwrap();
+    fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();
+    std::thread::scope(|scope| {
+        for target in ["one", "two", "three"] {
+            let target = bench.dir.path().join(target);
+            scope.spawn({
+                let bench = &bench;
+                move || assert_eq!(bench.build_again("work", &target, false, &[]).program(), "one 1 None\n")
+            });
+        }
+    });
+    let started = fs::read_to_string(started).unwrap();
+    let mut crates: Vec<_> =
+        started.lines().filter_map(|line| line.split_once("metadata=")?.1.split(' ').next()).collect();
+    let all = crates.len();
+    crates.sort_unstable();
+    crates.dedup();
+    assert!(all > 5 && all == crates.len(), "{started}");
 }
 
 #[test]
