@@ -22,7 +22,7 @@ fn only_step(finished: &Finished) -> String {
 #[ignore = "slow: CI runs it"]
 fn the_first_step_that_breaks_the_command_is_found() {
     let scratch = Scratch::new();
-    for (step, count) in [(1, 1), (1, 1000), (321, 1000), (1000, 1000)] {
+    for (step, count) in [(1, 1), (1, 1000), (321, 1000), (1000, 1000), (654_321, 1_000_000)] {
         let (max, script) = (count.to_string(), format!("test $1 -lt {step}"));
         let finished = search(&scratch, &["--max-count", &max], &script).expect_status(0);
         assert_eq!(only_step(&finished), format!("step {step}"));

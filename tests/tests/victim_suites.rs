@@ -60,11 +60,11 @@ fn plot(number: u64) -> Plot {
     Plot { text, victim, status, culprits, is_single: number % 10 < 3 }
 }
 
-/// Searches 20 suites, in which each kind occurs, or as many as `SUITES` says.
+/// Searches 50 suites, five of each kind, or as many as `SUITES` says.
 #[test]
 #[ignore = "slow: CI runs it"]
 fn suites_of_every_kind() {
-    let suites: u64 = env::var("SUITES").map_or(20, |text| text.parse().expect("SUITES is a number"));
+    let suites: u64 = env::var("SUITES").map_or(50, |text| text.parse().expect("SUITES is a number"));
     let mut runs: Vec<_> = std::thread::scope(|scope| {
         let workers = [0, 1].map(|worker| {
             scope.spawn(move || {
