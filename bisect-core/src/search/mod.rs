@@ -49,7 +49,7 @@
 //! # let _ = verdict;
 //! ```
 
-mod engine;
+mod alone;
 mod ledger;
 mod model;
 mod noisy;
@@ -57,15 +57,16 @@ mod per_test;
 pub mod posterior;
 mod sequential;
 mod suite;
+mod test;
 mod tuning;
 mod views;
 
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
-use engine::Engine;
 use ledger::{Ledger, Run};
 use model::likely_groups::LikelyGroups;
+use suite::Suite;
 
 pub use views::{ProgressView, TestView, TrialView};
 
@@ -84,19 +85,20 @@ pub use model::{
 pub struct Search {
     options: Options,
     ledger: Ledger,
-    engine: Engine,
+    suite: Suite,
 }
 
 impl Search {
     /// Returns a search that has not asked anything yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { ledger: Ledger::new(), engine: Engine::new(&options), options }
+        let ledger = Ledger::new();
+        Self { suite: Suite::new(&ledger, &options), ledger, options }
     }
 
     /// Returns the next step. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
-        self.engine.step(&mut self.ledger, &self.options)
+        self.suite.step(&mut self.ledger, &self.options)
     }
 
     /// Takes the result of one run of a trial: an observation for each of [its tests](Trial::tests), in that order.
@@ -107,10 +109,7 @@ impl Search {
     pub fn record(&mut self, id: TrialId, observations: impl IntoIterator<Item = Observation>) {
         let observations: Vec<_> = observations.into_iter().collect();
         assert_eq!(observations.len(), self.trial(id).tests.len(), "one observation for each test of the trial");
-        self.engine.record(id, observations, &mut self.ledger, &self.options);
-        if self.engine.is_contradicted(&self.ledger, &self.options) {
-            self.switch_to_noisy(0);
-        }
+        self.suite.record(id, observations, &mut self.ledger, &self.options);
     }
 
     /// Takes back the start of one run of a trial that was ended without a result. It still counts as a run.
@@ -126,8 +125,8 @@ impl Search {
     /// started.
     pub fn set_in_flight(&mut self, in_flight: NonZeroUsize) {
         self.options.in_flight = in_flight;
-        if let Engine::Sequential(sequential) = &mut self.engine {
-            sequential.reconsider();
+        if let Some(alone) = &mut self.suite.alone {
+            alone.reconsider();
         }
     }
 
@@ -148,15 +147,16 @@ impl Search {
     /// then other cuts may lead to another, equally valid answer. The number of trials in flight still makes no
     /// difference to the answer, if the call is made at the best time named above and no change hides another one.
     pub fn favour(&mut self, groups: impl IntoIterator<Item = Vec<Rank>>) {
-        if let Engine::Sequential(sequential) = &mut self.engine {
-            sequential.favour(LikelyGroups::new(groups), &mut self.ledger, &self.options);
+        let Self { options, ledger, suite: Suite { tests, alone, .. } } = self;
+        if let Some(alone) = alone {
+            alone.favour(LikelyGroups::new(groups), &mut tests[0], ledger, options);
         }
     }
 
     /// Returns the trials with runs in flight that no longer matter: other runs make better use of their slots.
     #[must_use]
     pub fn obsolete(&mut self) -> Vec<TrialId> {
-        self.engine.obsolete(&mut self.ledger, &self.options)
+        self.suite.obsolete(&mut self.ledger, &self.options)
     }
 
     /// Returns the verdict, if the search has ended. A search over several tests has the worst verdict of its tests,
@@ -164,7 +164,7 @@ impl Search {
     /// that holds for all tests.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        self.engine.verdict(&self.ledger)
+        self.suite.verdict(&self.ledger)
     }
 
     /// Returns the results for one test. In a search that was not [split](Self::split), test 0 is the whole target.
@@ -212,10 +212,8 @@ impl Search {
     /// # Panics
     /// If a cost is not positive and finite and the search is noisy.
     pub fn set_costs(&mut self, failing: f64, passing: f64) {
-        match &mut self.engine {
-            Engine::Sequential(_) => {}
-            Engine::Noisy(noisy) => noisy.set_costs(failing, passing),
-            Engine::Suite(suite) => suite.set_costs(failing, passing),
+        for noisy in self.suite.tests.iter_mut().filter_map(|test| test.noisy.as_mut()) {
+            noisy.set_costs(failing, passing);
         }
     }
 
@@ -225,8 +223,10 @@ impl Search {
     /// # Panics
     /// If this search never wanted this trial.
     pub fn record_extra_execution(&mut self, id: TrialId, observation: &Observation) {
-        if let Some(run) = Run::new(id, &self.trial(id).selection, observation) {
-            self.engine.learn(run, &mut self.ledger, &self.options);
+        let run = Run::new(id, &self.trial(id).selection, observation);
+        let Suite { tests, alone: Some(_), .. } = &mut self.suite else { return };
+        if let (Some(noisy), Some(run)) = (&mut tests[0].noisy, run) {
+            noisy.learn(run, &mut self.ledger, &self.options);
         }
     }
 
@@ -236,10 +236,8 @@ impl Search {
     /// If the search cannot be [split](Self::split): exactly one end must be known to fail.
     pub fn recheck_failing_end(&mut self) {
         assert!(self.can_split(), "one end fails, and the other does not");
-        match &mut self.engine {
-            Engine::Sequential(sequential) => sequential.recheck_failing_end(&mut self.ledger),
-            Engine::Noisy(noisy) => noisy.recheck_failing_end(),
-            Engine::Suite(_) => {}
+        if let Some(alone) = &mut self.suite.alone {
+            alone.recheck_failing_end(&mut self.suite.tests[0], &mut self.ledger);
         }
     }
 }

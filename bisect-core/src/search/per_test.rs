@@ -4,9 +4,8 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use super::{
-    Engine, Search,
+    Search,
     model::{noise::Noise, verdict::Shared},
-    sequential::Procedure,
     suite::Suite,
 };
 
@@ -15,12 +14,8 @@ impl Search {
     /// A noisy search can be split only if noise was expected and no culprit was found yet.
     #[must_use]
     pub fn can_split(&self) -> bool {
-        match &self.engine {
-            Engine::Sequential(sequential) => sequential.calibrated().is_some(),
-            // A target that became noisy is searched as one test.
-            Engine::Noisy(noisy) => matches!(self.options.noise, Noise::Expected(_)) && noisy.state().is_under_way(),
-            Engine::Suite(_) => false,
-        }
+        let Suite { tests, alone, .. } = &self.suite;
+        alone.as_ref().is_some_and(|alone| alone.can_split(&tests[0], &self.options))
     }
 
     /// Splits the search into this number of tests, numbered from 0, each with its own culprits. The result that the
@@ -42,14 +37,7 @@ impl Search {
     /// If the search [cannot be split](Self::can_split).
     pub fn split(&mut self, tests: NonZeroUsize) {
         assert!(self.can_split(), "a search is split once, when it is known that the changes make a difference");
-        let (procedure, known) = match self.engine.take(&self.options) {
-            Engine::Sequential(sequential) => (sequential.calibrated().cloned(), sequential.known().to_vec()),
-            Engine::Noisy(noisy) => (None, noisy.state().known().to_vec()),
-            Engine::Suite(_) => unreachable!("it was not split"),
-        };
-        let procedure = procedure.unwrap_or_else(|| Procedure::new(self.options.clone()));
-        self.ledger.split(tests.get());
-        self.engine = Engine::Suite(Suite::new(&procedure, known, tests, &self.ledger, &self.options));
+        self.suite.split(tests, &mut self.ledger, &self.options);
     }
 
     /// Switches a test to the noisy search, if noise is suspected: the test has contradicted itself in other results
@@ -58,9 +46,9 @@ impl Search {
     /// # Panics
     /// If there is no test with this number.
     pub fn switch_to_noisy(&mut self, test: usize) {
-        self.engine.assert_has(test);
-        if let Noise::Suspected(confidence) = self.options.noise {
-            self.engine.switch_to_noisy(test, confidence, &self.ledger, &self.options);
+        self.suite.assert_has(test);
+        if let Noise::Suspected(_) = self.options.noise {
+            self.suite.switch_to_noisy(test, &self.ledger, &self.options);
         }
     }
 
@@ -68,9 +56,6 @@ impl Search {
     /// was found for several tests is one entry.
     #[must_use]
     pub fn culprits(&self) -> Vec<Shared<'_>> {
-        match &self.engine {
-            Engine::Suite(suite) => suite.culprits(),
-            _ => Shared::group(self.test(0).found().iter().map(|culprit| (0, culprit))),
-        }
+        self.suite.culprits()
     }
 }

@@ -4,7 +4,8 @@ use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
 use super::{
-    Engine, Ledger, Search,
+    Search, alone,
+    ledger::Ledger,
     model::{
         noise::{Certainty, Estimate},
         rank::{Order, Rank},
@@ -13,71 +14,51 @@ use super::{
         verdict::{Culprit, Verdict},
     },
     noisy::NoisyState,
-    sequential,
+    suite::Suite,
+    test::Test,
 };
 
 /// One test of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct TestView<'a> {
-    engine: &'a Engine,
+    test: &'a Test,
     ledger: &'a Ledger,
-    test: usize,
 }
 
 impl<'a> TestView<'a> {
     pub(super) fn new(search: &'a Search, test: usize) -> Self {
-        search.engine.assert_has(test);
-        Self { engine: &search.engine, ledger: &search.ledger, test }
+        search.suite.assert_has(test);
+        Self { test: &search.suite.tests[test], ledger: &search.ledger }
     }
 
     /// Returns the verdict for this test, if its search has ended.
     #[must_use]
     pub fn verdict(self) -> Option<&'a Verdict> {
-        match self.engine {
-            Engine::Sequential(sequential) => sequential.verdict(self.ledger),
-            Engine::Noisy(noisy) => noisy.state().verdict(),
-            Engine::Suite(suite) => suite.test(self.test).verdict(),
-        }
+        self.test.settled(self.ledger)
     }
 
     /// Returns the confirmed culprits of this test so far.
     #[must_use]
     pub fn found(self) -> &'a [Culprit] {
-        match self.engine {
-            Engine::Sequential(sequential) => sequential.found(),
-            Engine::Noisy(noisy) => noisy.state().found(),
-            Engine::Suite(suite) => suite.test(self.test).found(),
-        }
+        self.test.found()
     }
 
     /// Returns true if runs of this test are only evidence by now.
     #[must_use]
     pub fn is_noisy(self) -> bool {
-        match self.engine {
-            Engine::Sequential(_) => false,
-            Engine::Noisy(_) => true,
-            Engine::Suite(suite) => suite.test(self.test).noisy().is_some(),
-        }
+        self.test.noisy().is_some()
     }
 
     /// Returns the estimate for this test, if the test has contradicted itself or was expected to.
     #[must_use]
     pub fn estimate(self) -> Option<Estimate> {
-        match self.engine {
-            Engine::Sequential(_) => None,
-            Engine::Noisy(noisy) => noisy.state().estimate(),
-            Engine::Suite(suite) => suite.test(self.test).noisy().and_then(NoisyState::estimate),
-        }
+        self.test.noisy().and_then(NoisyState::estimate)
     }
 
     /// Returns the certainty of a culprit, by its index in [`found`](Self::found); `None` if each run is believed.
     #[must_use]
     pub fn certainty(self, index: usize) -> Option<Certainty> {
-        match self.engine {
-            Engine::Sequential(_) => None,
-            Engine::Noisy(noisy) => noisy.state().certainty(index),
-            Engine::Suite(suite) => suite.test(self.test).noisy().and_then(|noisy| noisy.certainty(index)),
-        }
+        self.test.noisy()?.certainty(index)
     }
 }
 
@@ -109,14 +90,14 @@ impl<'a> TrialView<'a> {
     /// Returns the number of reported changes that the trial selects.
     #[must_use]
     pub fn selected(self) -> usize {
-        self.search.trial(self.trial).selection.count(self.search.engine.known())
+        self.search.trial(self.trial).selection.count(self.search.suite.known())
     }
 
     /// Returns the changes that the trial enables, as intervals of positions among the changes reported so far, in the
     /// order of the search. Of a counter, whose runs take all steps up to one, it is a single interval.
     #[must_use]
     pub fn enabled(self) -> Vec<Range<usize>> {
-        let (known, selection) = (self.search.engine.known(), &self.search.trial(self.trial).selection);
+        let (known, selection) = (self.search.suite.known(), &self.search.trial(self.trial).selection);
         match self.search.options.order {
             Order::Counter => {
                 let switched = selection.switched_steps(known.len());
@@ -149,7 +130,7 @@ impl<'a> ProgressView<'a> {
     /// change; a noisy search counts runs until the next culprit; a suite counts the trials of all tests.
     #[must_use]
     pub fn trials_left(self) -> Option<usize> {
-        self.search.engine.trials_left()
+        self.search.suite.trials_left()
     }
 
     /// Returns the number of changes that may be the next one that the present culprit needs. `None` while the search
@@ -157,7 +138,7 @@ impl<'a> ProgressView<'a> {
     /// most.
     #[must_use]
     pub fn candidates(self) -> Option<usize> {
-        self.search.engine.candidates()
+        self.search.suite.candidates()
     }
 
     /// Returns the number of runs started so far.
@@ -169,28 +150,25 @@ impl<'a> ProgressView<'a> {
     /// Returns the number of distinct changes reported so far.
     #[must_use]
     pub fn changes(self) -> usize {
-        self.search.engine.known().len()
+        self.search.suite.known().len()
     }
 
     /// Returns the position of a change among those reported so far, in the order of the search.
     #[must_use]
     pub fn position(self, change: Rank) -> Option<usize> {
-        ranked::find(self.search.engine.known(), change)
+        ranked::find(self.search.suite.known(), change)
     }
 
     /// Returns the number of tests in the search: 1 before a [split](Search::split).
     #[must_use]
     pub fn tests(self) -> usize {
-        self.search.engine.tests()
+        self.search.suite.tests.len()
     }
 
     /// Returns the number of tests that are still being searched.
     #[must_use]
     pub fn undecided(self) -> usize {
-        match &self.search.engine {
-            Engine::Suite(suite) => suite.undecided(),
-            Engine::Sequential(_) | Engine::Noisy(_) => usize::from(self.search.verdict().is_none()),
-        }
+        self.search.suite.undecided(&self.search.ledger)
     }
 
     /// Returns the culprit that is being checked, if the search was not [split](Search::split). With several trials in
@@ -198,10 +176,8 @@ impl<'a> ProgressView<'a> {
     /// its text, can use it.
     #[must_use]
     pub fn culprit_under_check(self) -> Option<&'a Culprit> {
-        match &self.search.engine {
-            Engine::Sequential(sequential) => sequential::under_check(sequential, &self.search.ledger),
-            Engine::Noisy(_) | Engine::Suite(_) => None,
-        }
+        let Suite { tests, alone, .. } = &self.search.suite;
+        alone.as_ref()?.under_check(&tests[0], &self.search.ledger)
     }
 
     /// Returns the culprit that will be named if its proof ends as expected, while neither run of this proof has ended.
@@ -209,15 +185,13 @@ impl<'a> ProgressView<'a> {
     /// run that is needed only for a confirmed culprit can use a free slot.
     #[must_use]
     pub fn expected_culprit(self) -> Option<Culprit> {
-        match &self.search.engine {
-            Engine::Sequential(sequential) => sequential::expected_culprit(sequential, &self.search.ledger),
-            Engine::Noisy(_) | Engine::Suite(_) => None,
-        }
+        let Suite { tests, alone, .. } = &self.search.suite;
+        alone::expected_culprit(alone.as_ref()?, &tests[0], &self.search.ledger)
     }
 
     /// Returns true if runs are only evidence by now and the search was not [split](Search::split).
     #[must_use]
     pub fn is_noisy(self) -> bool {
-        matches!(self.search.engine, Engine::Noisy(_))
+        self.search.suite.alone.is_some() && self.search.suite.tests[0].noisy().is_some()
     }
 }

@@ -33,6 +33,8 @@ pub(crate) const HOUSES: &[House] = &[
         rooms: &[
             "search",
             "search/suite",
+            "search/alone",
+            "search/test",
             "search/sequential",
             "search/noisy",
             "search/ledger",

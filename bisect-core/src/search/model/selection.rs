@@ -66,6 +66,12 @@ impl Selection {
         self.prefix.contains(rank) && self.gaps.get(ended).is_none_or(|gap| rank < gap.start)
     }
 
+    /// Returns true if a run of this selection tells these suspects apart: some are selected, and others are not.
+    pub(in crate::search) fn tells_apart(&self, suspects: &[Rank]) -> bool {
+        let first = suspects.first().map(|&change| self.contains(change));
+        suspects.iter().any(|&change| Some(self.contains(change)) != first)
+    }
+
     /// Returns the intervals of the prefix between its gaps: their first ranks, and their ends.
     pub(in crate::search) fn intervals(&self) -> impl Iterator<Item = (Rank, u128)> {
         let end = match self.prefix {

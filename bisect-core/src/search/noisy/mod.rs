@@ -56,6 +56,8 @@ pub(super) struct NoisySearch {
     tossed: BTreeMap<TrialId, (usize, Side)>,
     /// True if the next run repeats the end that failed.
     wants_recheck: bool,
+    /// Number of questions that this search has asked.
+    turns: usize,
 }
 
 impl NoisySearch {
@@ -63,7 +65,7 @@ impl NoisySearch {
     pub(super) fn new(test: usize, confidence: f64, options: &Options, known: Vec<Rank>, ledger: &Ledger) -> Self {
         let mut state = NoisyState::new(confidence, options, known, ledger.runs(test).to_vec());
         stopping_rule::conclude(&mut state, ledger.runs(test), options);
-        Self { test, state, tossed: BTreeMap::new(), wants_recheck: false }
+        Self { test, state, tossed: BTreeMap::new(), wants_recheck: false, turns: 0 }
     }
 
     /// Returns the state of the search.
@@ -102,6 +104,7 @@ impl NoisySearch {
         let Self { test, state, wants_recheck, .. } = self;
         match (NextQuestion { state, ledger, test: *test, wants_recheck: *wants_recheck }).ask() {
             Ok(ask) => {
+                self.turns += 1;
                 if let Some(toss) = &ask.toss {
                     state.proofs.begin(toss);
                 }
@@ -111,6 +114,16 @@ impl NoisySearch {
             Err(verdict) => state.verdict = Some(verdict),
         }
         None
+    }
+
+    /// Returns the number of questions that this search has asked; `None` once it has ended.
+    pub(super) fn turns(&self) -> Option<usize> {
+        self.state.verdict().is_none().then_some(self.turns)
+    }
+
+    /// Returns true if a run is evidence for this search, which has not ended.
+    pub(super) fn is_evidence(&self, selection: &Selection) -> bool {
+        self.state.verdict().is_none() && self.state.is_evidence(selection)
     }
 
     /// Takes note that a trial begins that is evidence. A coin toss, by this search or by that of another test, may
@@ -151,6 +164,19 @@ impl NoisySearch {
         }
         self.state.take(id, selection, observation, run);
         self.conclude(ledger, options);
+    }
+
+    /// Takes the result of a run, if this is the only test: of a trial that this search has asked for, or of an earlier
+    /// one.
+    pub(super) fn record(&mut self, id: TrialId, observation: Observation, ledger: &mut Ledger, options: &Options) {
+        // What it reported is not needed again.
+        ledger[id].record(vec![Observation { outcome: observation.outcome, reported: Vec::new() }]);
+        let selection = ledger[id].trial.selection.clone();
+        if ledger[id].is_evidence_for(self.test) {
+            self.take(id, &selection, observation, ledger, options);
+        } else if let Some(run) = Run::new(id, &selection, &observation) {
+            self.learn(run, ledger, options);
+        }
     }
 
     /// Takes a run that this search did not ask for, or another execution within one run.

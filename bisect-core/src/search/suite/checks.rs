@@ -7,13 +7,10 @@
 
 use alloc::vec::Vec;
 
-use super::{
-    joint,
-    plan::Plan,
-    test::{Test, TestCheck},
-};
+use super::{joint, plan::Plan};
 use crate::search::tuning;
 use crate::search::{
+    alone::{left_out, of_change},
     ledger::{Check, Ledger, Why},
     model::{
         Options,
@@ -23,7 +20,8 @@ use crate::search::{
         trial::{Outcome, Question},
         verdict::Culprit,
     },
-    sequential::{Answer, left_out, of_change},
+    sequential::Answer,
+    test::{Test, TestCheck},
 };
 
 /// Schedules checks before a test takes this answer, if the answer would name a culprit. Returns true if the test has

@@ -5,8 +5,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{plan::Plan, test::Test};
-use crate::search::{ledger::Why, tuning};
+use super::plan::Plan;
+use crate::search::{ledger::Why, test::Test, tuning};
 use crate::{
     search::model::rank::Rank,
     search::model::{selection::Selection, trial::Question},

@@ -1,32 +1,29 @@
-//! The search over several tests: each test has its own search, and every run answers for as many tests as possible.
+//! The search over one test or several, which share runs.
 //!
-//! First each test is run in its own process. A question that names its changes (Does this set fail alone? Does
-//! anything else fail?) needs an exact run. The run also answers for every other test to which it is equivalent: see
-//! [`joint`]. Prefixes are *pooled*: [`pool`] chooses the selection, and [`mod@test`] interprets the result for a test.
-//! If one trial may be in flight, pooled runs come first: they bring tests to the same questions, which are then asked
-//! once. Tests that contradict themselves have a noisy search, and take turns with all others: see [`noisy_test`] and
-//! [`schedule`].
+//! Each test proves its own culprits, and every run answers for as many tests as possible. A search begins with one
+//! test, the whole target, whose trials [`alone`] chooses. It may be split. Then each test is first run in its own
+//! process. A question that names its changes (Does this set fail alone? Does anything else fail?) needs an exact run.
+//! The run also answers for every other test to which it is equivalent: see [`joint`]. Prefixes are *pooled*: [`pool`]
+//! chooses the selection, and a [`Test`] interprets the result. If one trial may be in flight, pooled runs come first:
+//! they bring tests to the same questions, which are then asked once. Tests that contradict themselves have a noisy
+//! search, and take turns with all others: see [`schedule`].
 
 mod checks;
-mod guess;
 mod joint;
-mod noisy_test;
 mod plan;
 mod planner;
 mod pool;
 mod pooled_group;
 mod schedule;
-mod test;
-mod test_mode;
 
 use alloc::{collections::BTreeSet, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
 use plan::Plan;
 use pool::Pool;
-use test::Test;
 
 use crate::search::{
+    alone::{self, Alone},
     ledger::{Asked, Entry, Ledger, Why},
     model::{
         Options, Step,
@@ -37,16 +34,21 @@ use crate::search::{
         trial::{Observation, Question, Trial, TrialId},
         verdict::{Incomplete, Inconsistency, Shared, Verdict},
     },
+    noisy::NoisyState,
     sequential::{Answer, Procedure},
+    test::{self, Test},
 };
 
-/// The search over several tests.
+/// The search over one test or several.
 #[derive(Clone, Debug)]
 pub(super) struct Suite {
-    /// Every change ever reported, in order.
+    pub(super) tests: Vec<Test>,
+    /// The choice of the trials of the only test, until the search is split.
+    pub(super) alone: Option<Alone>,
+    /// Every change ever reported, in order; empty before the split.
     known: Vec<Rank>,
-    tests: Vec<Test>,
-    /// The culprits, in the order in which they were found: the test, and the index among the culprits of this test.
+    /// The culprits since the split, in the order in which they were found: the test, and the index among the culprits
+    /// of this test.
     found: Vec<(usize, usize)>,
     pool: Pool,
     /// True if the last trial for reliable tests was a pooled one.
@@ -60,17 +62,22 @@ pub(super) struct Suite {
 }
 
 impl Suite {
-    /// Returns a search over this number of tests, each of which continues like `procedure`.
-    pub(super) fn new(
-        procedure: &Procedure,
-        known: Vec<Rank>,
-        tests: NonZeroUsize,
-        ledger: &Ledger,
-        options: &Options,
-    ) -> Self {
-        let mut this = Self {
-            known,
-            tests: vec![Test::new(procedure.for_test()); tests.get()],
+    /// Returns a search over one test.
+    pub(super) fn new(ledger: &Ledger, options: &Options) -> Self {
+        let procedure = Procedure::new(options.clone());
+        let mut this = Self::over(vec![Test::new(procedure.clone())], &procedure);
+        this.alone = Some(Alone::new(options));
+        this.expect_noise(ledger, options);
+        this
+    }
+
+    /// Returns a search over these tests. Before the first run alone, this procedure has the direction and the likely
+    /// groups of all.
+    fn over(tests: Vec<Test>, procedure: &Procedure) -> Self {
+        Self {
+            tests,
+            alone: None,
+            known: Vec::new(),
             found: Vec::new(),
             pool: Pool {
                 culprits: BTreeSet::new(),
@@ -79,17 +86,60 @@ impl Suite {
             },
             is_pooling: true,
             was_noisy_turn: true,
-            is_unchecked: matches!(options.noise, Noise::Suspected(_)) && options.runs_per_trial == NonZeroUsize::MIN,
+            is_unchecked: false,
             stopped: None,
-        };
-        if let Noise::Expected(_) = options.noise {
-            (0..tests.get()).for_each(|test| this.switch_to_noisy(test, ledger, options));
         }
-        this
+    }
+
+    /// Switches all tests to noisy searches, if noise is expected.
+    fn expect_noise(&mut self, ledger: &Ledger, options: &Options) {
+        if let Noise::Expected(_) = options.noise {
+            (0..self.tests.len()).for_each(|test| self.switch_to_noisy(test, ledger, options));
+        }
+    }
+
+    /// Splits the search into this number of tests.
+    pub(super) fn split(&mut self, tests: NonZeroUsize, ledger: &mut Ledger, options: &Options) {
+        let calibrated = self.alone.as_ref().and_then(Alone::calibrated);
+        let procedure = calibrated.cloned().unwrap_or_else(|| Procedure::new(options.clone()));
+        let known = self.known().to_vec();
+        *self = Self::over(vec![Test::new(procedure.for_test()); tests.get()], &procedure);
+        self.known = known;
+        self.is_unchecked = matches!(options.noise, Noise::Suspected(_)) && options.runs_per_trial == NonZeroUsize::MIN;
+        ledger.split(tests.get());
+        self.expect_noise(ledger, options);
+    }
+
+    /// Switches a test to a noisy search, unless noise is refused. The tests share the allowed probability of an error.
+    #[expect(clippy::cast_precision_loss, reason = "tests are few")]
+    pub(super) fn switch_to_noisy(&mut self, test: usize, ledger: &Ledger, options: &Options) {
+        let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
+        if self.tests[test].noisy().is_some() {
+            return;
+        }
+        if let Some(alone) = &self.alone {
+            let known = alone.known(&self.tests[test]).to_vec();
+            return self.tests[test].switch_to_noisy(test, confidence, known, ledger, options);
+        }
+        let share = (1.0 - confidence) / self.tests.len() as f64;
+        let known = test::reported(&self.tests[test]);
+        self.tests[test].switch_to_noisy(test, 1.0 - share, known, ledger, options);
+        self.found.retain(|&(of, _)| of != test);
+        let found = (0..self.tests[test].found().len()).map(|which| (test, which));
+        self.found.extend(found);
+    }
+
+    /// Panics if the search has no test with this number.
+    pub(super) fn assert_has(&self, test: usize) {
+        let tests = self.tests.len();
+        assert!(test < tests, "the search is of {tests} tests");
     }
 
     /// Returns the next step.
     pub(super) fn step(&mut self, ledger: &mut Ledger, options: &Options) -> Step {
+        if let Some(alone) = &mut self.alone {
+            return alone.step(&mut self.tests[0], ledger, options);
+        }
         if let Some(verdict) = self.verdict(ledger) {
             return Step::Done(verdict);
         }
@@ -115,9 +165,9 @@ impl Suite {
     fn stop_at_limit(&mut self, ledger: &Ledger) -> Verdict {
         self.is_unchecked = false;
         let limit = Verdict::Incomplete(Incomplete::MaxRuns);
-        let is_decided = self.undecided() == 0;
+        let is_decided = self.undecided(ledger) == 0;
         for test in &mut self.tests {
-            match test.mode.search_mut() {
+            match &mut test.noisy {
                 Some(search) => {
                     search.end_at_limit();
                 }
@@ -143,7 +193,9 @@ impl Suite {
         let id = ledger.next_id();
         if self.was_noisy_turn {
             for &test in &tests {
-                self.tests[test].mode.begin(id, toss.as_ref());
+                if let Some(noisy) = &mut self.tests[test].noisy {
+                    noisy.begin(id, toss.as_ref());
+                }
             }
         }
         ledger.add(Asked::at_any_time(question, selection), tests, why, runs)
@@ -157,6 +209,20 @@ impl Suite {
         ledger: &mut Ledger,
         options: &Options,
     ) {
+        if ledger.is_before_split(id) {
+            return ledger[id].record(observations);
+        }
+        let Some(alone) = &mut self.alone else { return self.record_shared(id, observations, ledger, options) };
+        let test = &mut self.tests[0];
+        for observation in observations {
+            alone.record(id, observation, test, ledger, options);
+        }
+        if alone::is_contradicted(test, ledger, options) {
+            self.switch_to_noisy(0, ledger, options);
+        }
+    }
+
+    fn record_shared(&mut self, id: TrialId, observations: Vec<Observation>, ledger: &mut Ledger, options: &Options) {
         let trial = ledger[id].trial.clone();
         let is_check = matches!(ledger[id].why, Why::Check(_));
         let reported = observations.iter().flat_map(|observation| &observation.reported);
@@ -189,14 +255,17 @@ impl Suite {
             self.tests.iter_mut().for_each(checks::of_large_set);
         }
         for test in 0..self.tests.len() {
-            if self.tests[test].is_contradictory() {
+            if is_contradictory(&self.tests[test]) {
                 self.switch_to_noisy(test, ledger, options);
             }
         }
     }
 
     /// Returns the trials with runs in flight that are of no use to any test.
-    pub(super) fn obsolete(&self, ledger: &Ledger) -> Vec<TrialId> {
+    pub(super) fn obsolete(&mut self, ledger: &mut Ledger, options: &Options) -> Vec<TrialId> {
+        if let Some(alone) = &mut self.alone {
+            return alone.obsolete(&self.tests[0], ledger, options);
+        }
         let useful = if self.verdict(ledger).is_some() { Vec::new() } else { self.useful(ledger) };
         ledger.in_flight().filter(|trial| !useful.contains(trial)).collect()
     }
@@ -264,8 +333,8 @@ impl Suite {
         if let Some(stopped) = &self.stopped {
             return Some(stopped.clone());
         }
-        let verdicts = self.tests.iter().map(Test::verdict).collect::<Option<Vec<_>>>()?;
-        if self.is_being_checked(ledger) {
+        let verdicts = self.tests.iter().map(|test| test.settled(ledger)).collect::<Option<Vec<_>>>()?;
+        if self.alone.is_none() && self.is_being_checked(ledger) {
             return None;
         }
         let rank = |verdict: &&Verdict| match verdict {
@@ -281,40 +350,43 @@ impl Suite {
 
     /// Returns every change ever reported, in order.
     pub(super) fn known(&self) -> &[Rank] {
-        &self.known
-    }
-
-    pub(super) fn tests(&self) -> usize {
-        self.tests.len()
-    }
-
-    pub(super) fn test(&self, number: usize) -> &Test {
-        &self.tests[number]
+        self.alone.as_ref().map_or(&self.known, |alone| alone.known(&self.tests[0]))
     }
 
     /// Returns the culprits so far. A culprit of several tests is one entry.
     pub(super) fn culprits(&self) -> Vec<Shared<'_>> {
+        if self.alone.is_some() {
+            return Shared::group(self.tests[0].found().iter().map(|culprit| (0, culprit)));
+        }
         let found = self.found.iter().map(|&(test, which)| (test, &self.tests[test].found()[which]));
         Shared::group(found)
     }
 
-    pub(super) fn undecided(&self) -> usize {
-        self.tests.iter().filter(|test| test.verdict().is_none()).count()
+    pub(super) fn undecided(&self, ledger: &Ledger) -> usize {
+        self.tests.iter().filter(|test| test.settled(ledger).is_none()).count()
     }
 
     /// Returns the number of candidates of the test with the most.
     pub(super) fn candidates(&self) -> Option<usize> {
+        if self.alone.is_some() {
+            return alone::candidates(&self.tests[0]);
+        }
         self.tests.iter().filter_map(|test| Some(test.narrowing()?.candidates.len())).max()
     }
 
+    /// Estimates the number of trials left.
+    pub(super) fn trials_left(&self) -> Option<usize> {
+        if self.alone.is_some() { alone::trials_left(&self.tests[0]) } else { Some(self.shared_trials_left()) }
+    }
+
     /// Estimates the number of trials left, if each test needs one more change.
-    pub(super) fn trials_left(&self) -> usize {
+    fn shared_trials_left(&self) -> usize {
         let asked = self.tests.iter().enumerate().filter_map(|(i, test)| Some((i, test.asks()?)));
         let asked = joint::runs(&self.tests, asked).len();
         let candidates = self.candidates().unwrap_or(0);
         let halvings = candidates.next_power_of_two().ilog2() as usize;
-        let noisy = self.tests.iter().filter(|test| test.mode.turns().is_some());
-        let under_noise: usize = noisy.map(|test| test.mode.runs_left()).sum();
+        let noisy = self.tests.iter().filter_map(Test::noisy).filter(|noisy| noisy.verdict().is_none());
+        let under_noise: usize = noisy.filter_map(NoisyState::runs_left).sum();
         // The sum of pooled halvings, the present questions, one run of each set alone, one of the rest, and the noisy
         // runs.
         halvings + asked + if halvings > 0 { 2 } else { 0 } + under_noise
@@ -326,4 +398,10 @@ fn is_useful_to(test: &Test, trial: &Trial) -> bool {
     let is_next =
         |(question, own): (Question, Selection)| question == trial.question && test.is_as_good(&trial.selection, &own);
     test.awaits(trial.question, &trial.selection) || test.asks_next().is_some_and(is_next)
+}
+
+/// Returns true if a test has contradicted itself while its runs are believed.
+fn is_contradictory(test: &Test) -> bool {
+    let is_noise = |how: &Inconsistency| *how != Inconsistency::Endless;
+    test.noisy().is_none() && matches!(test.verdict(), Some(Verdict::Inconsistent(how)) if is_noise(how))
 }

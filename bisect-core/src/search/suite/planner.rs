@@ -7,7 +7,6 @@ use super::{
     plan::Plan,
     pool::{self, Member, Pool},
     pooled_group,
-    test::Test,
 };
 use crate::search::{
     ledger::{Ledger, Why},
@@ -15,6 +14,7 @@ use crate::search::{
         selection::Selection,
         trial::{Question, Trial, TrialId},
     },
+    test::Test,
 };
 
 /// The state of a suite from which the next trial follows.

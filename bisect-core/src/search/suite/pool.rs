@@ -10,8 +10,10 @@ use alloc::{
 };
 use core::ops::Range;
 
-use super::test::{PrefixQuestion, Test};
-use crate::search::tuning;
+use crate::search::{
+    test::{PrefixQuestion, Test},
+    tuning,
+};
 use crate::{
     search::model::rank::Rank,
     search::model::{

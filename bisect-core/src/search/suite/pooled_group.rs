@@ -1,15 +1,15 @@
 //! A pooled group: one selection that halves the suspects of as many tests as possible.
 //!
 //! Where several trials may be in flight, groups narrow the candidates faster than prefixes: see
-//! [`group_tests`](crate::search::sequential::group_tests). One group serves tests with different suspects: the runs in
+//! [`group_tests`]. One group serves tests with different suspects: the runs in
 //! flight, and the tests, divide all suspects into parts, and the group contains half of each part.
 
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use super::pool::{self, Member, Named};
 use crate::search::{
+    alone::group_tests,
     model::{rank::Rank, ranked, selection::Selection},
-    sequential::group_tests,
     tuning,
 };
 

@@ -2,32 +2,19 @@
 
 use alloc::vec::Vec;
 
-use super::{Suite, checks, plan::Plan, planner::Planner, test::Test};
+use super::{Suite, checks, plan::Plan, planner::Planner};
 use crate::search::{
     ledger::{Check, Entry, Ledger, Why},
     model::{
         Options,
-        noise::Noise,
         trial::{Outcome, TrialId},
         verdict::Verdict,
     },
     noisy::Ask,
+    test::Test,
 };
 
 impl Suite {
-    /// Switches a test to a noisy search. The tests share the allowed probability of an error.
-    #[expect(clippy::cast_precision_loss, reason = "tests are few")]
-    pub(in crate::search) fn switch_to_noisy(&mut self, test: usize, ledger: &Ledger, options: &Options) {
-        let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
-        if self.tests[test].noisy().is_none() {
-            let share = (1.0 - confidence) / self.tests.len() as f64;
-            self.tests[test].switch_to_noisy(test, 1.0 - share, ledger, options);
-            self.found.retain(|&(of, _)| of != test);
-            let found = (0..self.tests[test].found().len()).map(|which| (test, which));
-            self.found.extend(found);
-        }
-    }
-
     /// Returns the next trial, beside those that are useful already. Noisy tests, all together, take turns with
     /// reliable tests.
     pub(super) fn choose(&mut self, useful: &[TrialId], ledger: &Ledger, options: &Options) -> Option<Plan> {
@@ -76,12 +63,13 @@ impl Suite {
     /// is evidence.
     fn evidence(&mut self, ledger: &Ledger) -> Option<Plan> {
         let mut askers: Vec<_> =
-            (0..self.tests.len()).filter_map(|test| Some((self.tests[test].mode.turns()?, test))).collect();
+            (0..self.tests.len()).filter_map(|test| Some((self.tests[test].noisy.as_ref()?.turns()?, test))).collect();
         askers.sort_unstable();
-        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].mode.asks_for_evidence(ledger))?;
+        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].noisy.as_mut()?.next(ledger))?;
         let Ask { question, selection, toss } = ask;
         // A test that only takes part in this run still keeps its turn.
-        let tests = (0..self.tests.len()).filter(|&test| self.tests[test].mode.is_evidence(&selection)).collect();
+        let is_evidence = |test: &Test| test.noisy.as_ref().is_some_and(|noisy| noisy.is_evidence(&selection));
+        let tests = (0..self.tests.len()).filter(|&test| is_evidence(&self.tests[test])).collect();
         Some(Plan { question, selection, tests, why: Why::Evidence, toss })
     }
 
@@ -89,11 +77,5 @@ impl Suite {
     pub(super) fn is_being_checked(&self, ledger: &Ledger) -> bool {
         let is_open = |entry: &Entry| matches!(entry.why, Why::Check(_)) && entry.in_flight() > 0;
         self.check().is_some() || ledger.iter().any(is_open)
-    }
-
-    /// Sets the costs of a failing run and of a passing run, for the noisy tests.
-    pub(in crate::search) fn set_costs(&mut self, failing: f64, passing: f64) {
-        let searches = self.tests.iter_mut().filter_map(|test| test.mode.search_mut());
-        searches.for_each(|search| search.set_costs(failing, passing));
     }
 }

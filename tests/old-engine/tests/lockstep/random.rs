@@ -7,7 +7,7 @@ use bisect_core::search::{
 };
 
 /// Number of searches, unless `LOCKSTEP_SEARCHES` says otherwise.
-const SEARCHES: u64 = 1_500;
+const SEARCHES: u64 = 400;
 
 /// Number of steps after which a search is no longer of interest.
 const MAX_STEPS: usize = 600;

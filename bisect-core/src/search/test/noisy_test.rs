@@ -1,47 +1,43 @@
 //! A test that contradicts itself: it switches to a noisy search, and the other tests stay sequential.
 //!
-//! If noise may be found, the runs of each test are kept from the start, and the noisy search begins with them. From
-//! then on the test asks its own questions. A run that one noisy test asks for is made for all noisy tests for which it
+//! The noisy search begins with all runs of the test that the ledger has. From then on the test asks its own questions. A run that one noisy test asks for is made for all noisy tests for which it
 //! is evidence: tests that share a culprit share its search.
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::{
-    test::{Test, TestCheck},
-    test_mode::TestMode,
-};
+use super::{Test, TestCheck};
 use crate::search::{
     ledger::{Ledger, Run},
     model::{
         Options,
         noise::Noise,
+        rank::Rank,
         ranked,
         selection::Selection,
         trial::{Observation, Outcome, Trial, TrialId},
-        verdict::{Inconsistency, Verdict},
+        verdict::Verdict,
     },
     noisy::{NoisySearch, NoisyState},
 };
 
 impl Test {
     /// Switches this test to a noisy search with this confidence, in which all runs, also those so far, are only
-    /// evidence.
-    pub(super) fn switch_to_noisy(&mut self, number: usize, confidence: f64, ledger: &Ledger, options: &Options) {
-        if self.noisy().is_some() {
-            return;
+    /// evidence. `known` are the changes that the test has reported, in order.
+    pub(in crate::search) fn switch_to_noisy(
+        &mut self,
+        number: usize,
+        confidence: f64,
+        known: Vec<Rank>,
+        ledger: &Ledger,
+        options: &Options,
+    ) {
+        if self.noisy.is_none() {
+            self.noisy = Some(Box::new(NoisySearch::new(number, confidence, options, known, ledger)));
         }
-        // Before the test was run on its own, only the changes that all tests together reach are known.
-        let is_new = self.procedure.is_first_solo();
-        let mut known = if is_new { Vec::new() } else { self.procedure.known().to_vec() };
-        let mut late: Vec<_> = self.late.iter().copied().collect();
-        ranked::sort(&mut late);
-        ranked::merge(&mut known, &late);
-        let search = NoisySearch::new(number, confidence, options, known, ledger);
-        self.mode = TestMode::Noisy(Box::new(search), 0);
     }
 
     /// Takes the result of one run of a trial as evidence, and adds it to the ledger.
-    pub(super) fn weigh(
+    pub(in crate::search) fn weigh(
         &mut self,
         number: usize,
         id: TrialId,
@@ -58,7 +54,7 @@ impl Test {
         } else {
             self.view(&entry.trial.selection, observation)
         };
-        if let Some(search) = self.mode.search_mut() {
+        if let Some(search) = &mut self.noisy {
             search.take(id, &selection, observation.clone(), ledger, options);
         } else if let Some(run) = Run::new(id, &selection, observation) {
             ledger.add_run(number, run);
@@ -75,15 +71,9 @@ impl Test {
         own
     }
 
-    /// Returns true if the test has contradicted itself while its runs are believed.
-    pub(super) fn is_contradictory(&self) -> bool {
-        let is_noise = |how: &Inconsistency| *how != Inconsistency::Endless;
-        self.noisy().is_none() && matches!(self.verdict(), Some(Verdict::Inconsistent(how)) if is_noise(how))
-    }
-
     /// Takes the outcome of a check, and removes the check from those that are due. Returns true if a reliable test
     /// would have had another outcome.
-    pub(super) fn is_surprised_by(&mut self, trial: &Trial, outcome: Outcome) -> bool {
+    pub(in crate::search) fn is_surprised_by(&mut self, trial: &Trial, outcome: Outcome) -> bool {
         let is_due =
             |check: &TestCheck| check.question == trial.question && self.is_as_good(&trial.selection, &check.selection);
         if self.checks.first().is_some_and(is_due) {
@@ -98,4 +88,15 @@ impl Test {
         };
         !matches!(outcome, Outcome::Unresolved(_)) && outcome != before
     }
+}
+
+/// Returns the changes that a test has reported on its own, in order.
+pub(in crate::search) fn reported(test: &Test) -> Vec<Rank> {
+    // Before the test was run on its own, only the changes that all tests together reach are known.
+    let is_new = test.procedure.is_first_solo();
+    let mut known = if is_new { Vec::new() } else { test.procedure.known().to_vec() };
+    let mut late: Vec<_> = test.late.iter().copied().collect();
+    ranked::sort(&mut late);
+    ranked::merge(&mut known, &late);
+    known
 }

@@ -9,7 +9,7 @@
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::{Sequential, checks, group_tests, procedure::Procedure};
+use super::{Alone, checks, group_tests};
 use crate::search::{
     ledger::{Entry, Ledger},
     model::{
@@ -20,6 +20,8 @@ use crate::search::{
         trial::{Outcome, Question, TrialId},
         verdict::Culprit,
     },
+    sequential::Procedure,
+    test::Test,
     tuning,
 };
 
@@ -170,8 +172,8 @@ fn proof_end(suspect: Rank, wanted: &[TrialId], ledger: &Ledger) -> usize {
 }
 
 /// Returns the only suspect as a culprit while both runs of its proof are wanted or in flight.
-pub(in crate::search) fn expected_culprit(search: &Sequential, ledger: &Ledger) -> Option<Culprit> {
-    let suspect = search.sole_suspect?;
-    let [alone, _] = proof_of(suspect, search.wanted.as_ref()?, ledger)?;
-    Some(Culprit { changes: [suspect].into(), mode: search.procedure.mode(), confirmed_by: alone })
+pub(in crate::search) fn expected_culprit(alone: &Alone, test: &Test, ledger: &Ledger) -> Option<Culprit> {
+    let suspect = alone.sole_suspect.filter(|_| test.noisy.is_none())?;
+    let [confirmed_by, _] = proof_of(suspect, alone.wanted.as_ref()?, ledger)?;
+    Some(Culprit { changes: [suspect].into(), mode: test.procedure.mode(), confirmed_by })
 }

@@ -8,10 +8,7 @@
 
 use alloc::{rc::Rc, vec, vec::Vec};
 
-use super::{
-    group_tests::{selection_of, split, switches},
-    procedure::{Procedure, lookahead},
-};
+use super::group_tests::{selection_of, split, switches};
 use crate::search::{
     ledger::Asked,
     model::{
@@ -22,6 +19,7 @@ use crate::search::{
         selection::{Prefix, Selection},
         trial::Outcome,
     },
+    sequential::{Procedure, lookahead},
     tuning,
 };
 
@@ -270,7 +268,7 @@ mod tests {
     use super::*;
     use crate::search::{
         model::{options::Options, trial::TrialId},
-        sequential::procedure::Answer,
+        sequential::Answer,
     };
 
     /// Returns a procedure with `changes` changes that asks for its first cut.

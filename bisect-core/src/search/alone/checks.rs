@@ -21,7 +21,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{Sequential, procedure::Answer};
+use super::Alone;
 use crate::search::tuning;
 use crate::search::{
     ledger::{Asked, Entry, Ledger, Run, Why},
@@ -37,17 +37,31 @@ use crate::search::{
         carry_over::{self, Rule},
         square_wave,
     },
+    sequential::Answer,
+    test::Test,
 };
 
-impl Sequential {
+impl Alone {
+    /// Returns the culprit whose checks are not over, if there is one.
+    pub(in crate::search) fn under_check(&self, test: &Test, ledger: &Ledger) -> Option<&Culprit> {
+        let is_open = test.noisy.is_none() && test.stopped.is_none() && ledger.checks_due().next().is_some();
+        self.under_check.as_ref().filter(|_| is_open)
+    }
+
     /// Schedules or awaits checks before this answer is taken, if the answer would name a culprit. Returns true if there
     /// are any.
-    pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>, ledger: &mut Ledger, options: &Options) -> bool {
-        let number = self.procedure.found().len();
-        if !may_check(options) || self.checked_culprits > number {
+    pub(super) fn check_before_naming(
+        &mut self,
+        answer: &Answer<'_>,
+        test: &mut Test,
+        ledger: &mut Ledger,
+        options: &Options,
+    ) -> bool {
+        let number = test.procedure.found().len();
+        if !may_check(options) || test.checked_culprits > number {
             return false;
         }
-        let after = self.procedure.after(answer);
+        let after = test.procedure.after(answer);
         let Some(culprit) = after.found().get(number) else { return false };
         self.under_check = Some(culprit.clone());
         let runs = self.early_checks.predicted_runs(culprit, ledger);
@@ -58,11 +72,11 @@ impl Sequential {
             }
             return true;
         }
-        self.checked_culprits = number + 1;
+        test.checked_culprits = number + 1;
         if runs.suffice() {
             return false;
         }
-        let checks = self.choose_checks(culprit, number, runs.agreeing, ledger, options);
+        let checks = self.choose_checks(culprit, test, runs.agreeing, ledger, options);
         for &(ref asked, expected) in &checks {
             ledger.check(asked.clone(), Some(expected));
         }
@@ -71,13 +85,13 @@ impl Sequential {
 
     /// Replaces the question [`Question::Baseline`] by checks, at least one of which must pass. Returns true if the
     /// question is handled this way, by an answer or by scheduled checks.
-    pub(super) fn replace_baseline(&mut self, ledger: &mut Ledger, options: &Options) -> bool {
+    pub(super) fn replace_baseline(&mut self, test: &mut Test, ledger: &mut Ledger, options: &Options) -> bool {
         if !may_check(options) {
             return false;
         }
         let passes = Answer { trial: ledger.next_id(), outcome: Outcome::Pass, reported: None };
-        if !self.check_before_naming(&passes, ledger, options) {
-            self.procedure.answer(&passes);
+        if !self.check_before_naming(&passes, test, ledger, options) {
+            test.procedure.answer(&passes);
         }
         true
     }
@@ -86,7 +100,7 @@ impl Sequential {
     fn choose_checks(
         &mut self,
         culprit: &Culprit,
-        number: usize,
+        test: &Test,
         agreeing: usize,
         ledger: &Ledger,
         options: &Options,
@@ -97,8 +111,9 @@ impl Sequential {
         let rounded = |runs: usize| if beside == 1 { runs } else { (runs + 1).next_multiple_of(beside) - 1 };
         match culprit.changes.len() {
             1 => {
-                let runs = of_change(number).saturating_sub(agreeing).max(tuning::CHECKS_BEFORE_FURTHER);
-                self.most_likely_to_differ(culprit, rounded(runs), ledger, options)
+                let runs =
+                    of_change(test.procedure.found().len()).saturating_sub(agreeing).max(tuning::CHECKS_BEFORE_FURTHER);
+                self.most_likely_to_differ(culprit, test, rounded(runs), ledger, options)
             }
             size => {
                 let parts = left_out(size);
@@ -113,15 +128,16 @@ impl Sequential {
     fn most_likely_to_differ(
         &mut self,
         culprit: &Culprit,
+        test: &Test,
         count: usize,
         ledger: &Ledger,
         options: &Options,
     ) -> Vec<(Asked, Outcome)> {
-        let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
+        let found: Vec<_> = test.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
         let mut runs = ledger.runs(0).to_vec();
         let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
-            let alternatives = Alternatives::new(options, &self.seen, &found, &runs, culprit);
+            let alternatives = Alternatives::new(options, &self.known, &found, &runs, culprit);
             // A target that has begun to fail always must be seen to pass once more.
             let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
             let fails = self.expects_failure(&runs) && !must_pass;
@@ -171,7 +187,7 @@ impl Sequential {
     /// predict. Without a prediction but with a tendency, it is the opposite of the tendency with a probability of 3/4.
     /// Otherwise a coin decides.
     fn expects_failure(&mut self, runs: &[Run]) -> bool {
-        if let Some(fails) = contrary(&carry_over::rules(&self.seen, runs)) {
+        if let Some(fails) = contrary(&carry_over::rules(&self.known, runs)) {
             return fails;
         }
         let coin = self.rng.coin();
@@ -180,24 +196,24 @@ impl Sequential {
             None => coin,
         }
     }
+}
 
-    /// Schedules more runs of one end before the search reports [`Verdict::NoDifference`] or [`Unusable::Reversed`]:
-    /// a flaky target may end like that by chance.
-    pub(super) fn check_before_giving_up(&self, ledger: &mut Ledger, options: &Options) {
-        let (end, outcome) = match self.procedure.question() {
-            Err(&Verdict::NoDifference(Outcome::Fail)) => (Question::AllOff, Outcome::Fail),
-            Err(&Verdict::NoDifference(Outcome::Pass)) => (Question::AllOn, Outcome::Pass),
-            Err(&Verdict::Unusable(Unusable::Reversed(mode))) => (mode.passing_end().0, Outcome::Pass),
-            _ => return,
-        };
-        let asked = ledger.iter().find(|entry| entry.trial.question == end).map(Entry::asked);
-        // Other checks may have been made: the proof of a suspect is repeated while this end is in flight.
-        let is_unchecked = |asked: &Asked| may_check(options) && !is_checked(asked, ledger);
-        if let Some(asked) = asked.filter(is_unchecked) {
-            // Runs that were in flight may influence the first ones. Parallel checks take no extra time.
-            for asked in vec![asked; batch(options).max(tuning::CHECKS_BEFORE_NO_DIFFERENCE)] {
-                ledger.check(asked, Some(outcome));
-            }
+/// Schedules more runs of one end before the search reports [`Verdict::NoDifference`] or [`Unusable::Reversed`]:
+/// a flaky target may end like that by chance.
+pub(super) fn before_giving_up(test: &Test, ledger: &mut Ledger, options: &Options) {
+    let (end, outcome) = match test.procedure.question() {
+        Err(&Verdict::NoDifference(Outcome::Fail)) => (Question::AllOff, Outcome::Fail),
+        Err(&Verdict::NoDifference(Outcome::Pass)) => (Question::AllOn, Outcome::Pass),
+        Err(&Verdict::Unusable(Unusable::Reversed(mode))) => (mode.passing_end().0, Outcome::Pass),
+        _ => return,
+    };
+    let asked = ledger.iter().find(|entry| entry.trial.question == end).map(Entry::asked);
+    // Other checks may have been made: the proof of a suspect is repeated while this end is in flight.
+    let is_unchecked = |asked: &Asked| may_check(options) && !is_checked(asked, ledger);
+    if let Some(asked) = asked.filter(is_unchecked) {
+        // Runs that were in flight may influence the first ones. Parallel checks take no extra time.
+        for asked in vec![asked; batch(options).max(tuning::CHECKS_BEFORE_NO_DIFFERENCE)] {
+            ledger.check(asked, Some(outcome));
         }
     }
 }
@@ -223,11 +239,6 @@ fn questions_that(outcome: Outcome, ledger: &Ledger) -> Vec<Asked> {
         }
     }
     questions
-}
-
-/// Returns the culprit whose checks are not over, if there is one.
-pub(in crate::search) fn under_check<'a>(search: &'a Sequential, ledger: &Ledger) -> Option<&'a Culprit> {
-    search.under_check.as_ref().filter(|_| search.stopped.is_none() && ledger.checks_due().next().is_some())
 }
 
 /// Returns true if checks are made: only where noise is suspected.

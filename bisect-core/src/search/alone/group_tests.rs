@@ -14,7 +14,6 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use super::procedure::{Procedure, lookahead};
 use crate::search::{
     ledger::Asked,
     model::{
@@ -23,6 +22,7 @@ use crate::search::{
         selection::{Prefix, Selection},
         trial::Outcome,
     },
+    sequential::{Procedure, lookahead},
     tuning,
 };
 
@@ -46,12 +46,6 @@ pub(super) fn suspects<'a>(procedure: &Procedure, runs: impl Iterator<Item = (&'
 /// Returns true if a selection *switches* this change: gives it the state that breaks the target in this mode.
 pub(super) fn switches(mode: Mode, selection: &Selection, change: Rank) -> bool {
     selection.enables(change) == (mode == Mode::Enable)
-}
-
-/// Returns true if the outcome of a run of this selection is open: some suspects are switched, and others are not.
-pub(in crate::search) fn tells_apart(suspects: &[Rank], selection: &Selection) -> bool {
-    let first = suspects.first().map(|&change| selection.contains(change));
-    suspects.iter().any(|&change| Some(selection.contains(change)) != first)
 }
 
 /// Returns the questions of up to `count` groups. Each one halves every part into which earlier selections divide the
@@ -164,7 +158,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
-    use crate::search::{model::options::Options, model::trial::TrialId, sequential::procedure::Answer};
+    use crate::search::{model::options::Options, model::trial::TrialId, sequential::Answer};
 
     /// Returns a procedure with `changes` changes that asks for its first cut.
     fn procedure(changes: usize) -> Procedure {

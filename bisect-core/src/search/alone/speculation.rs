@@ -9,14 +9,15 @@
 use alloc::{collections::BinaryHeap, rc::Rc, sync::Arc, vec::Vec};
 use core::cmp::{Ordering, Reverse};
 
-use super::{
-    pairs::Pairs,
-    procedure::{Answer, Procedure, lookahead},
-};
-use crate::search::{ledger::Asked, tuning};
-use crate::{
-    search::model::rank::Rank,
-    search::model::trial::{Outcome, TrialId},
+use super::pairs::Pairs;
+use crate::search::{
+    ledger::Asked,
+    model::{
+        rank::Rank,
+        trial::{Outcome, TrialId},
+    },
+    sequential::{Answer, Procedure, lookahead},
+    tuning,
 };
 
 /// The likelihood of a certain event; other likelihoods are fractions of this number.

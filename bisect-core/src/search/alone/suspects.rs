@@ -4,14 +4,11 @@
 
 use alloc::vec::Vec;
 
-use super::{
-    group_tests,
-    pairs::Pairs,
-    procedure::{Procedure, lookahead},
-};
+use super::{group_tests, pairs::Pairs};
 use crate::search::{
     ledger::Asked,
     model::{rank::Rank, selection::Selection, trial::Outcome},
+    sequential::{Procedure, lookahead},
     tuning,
 };
 
@@ -62,7 +59,7 @@ impl Suspects {
     /// Returns true if the outcome of a run of this selection is open.
     pub(super) fn are_separated_by(&self, procedure: &Procedure, selection: &Selection) -> bool {
         match self {
-            Self::Singles(singles) => group_tests::tells_apart(singles, selection),
+            Self::Singles(singles) => selection.tells_apart(singles),
             Self::Pairs(pairs) => pairs.are_separated_by(procedure.mode(), selection),
         }
     }

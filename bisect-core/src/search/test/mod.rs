@@ -1,69 +1,72 @@
-//! One test among several: an exact search, and a guess that runs ahead of the exact search.
+//! One test: the prover of its culprits, and a guess that runs ahead of the proof.
 //!
-//! The [`Procedure`] receives only results of its own questions, or of runs that [are as good](Test::is_as_good), so
-//! its result is that of a search for this test alone. A pooled run, which also serves tests with other candidates, is
-//! *not* as good: it switches changes outside this test's candidates. It advances a copy of the bracket, the guess.
-//! When the guess is down to one change, one run of that change alone confirms it in most cases. In the other cases the
-//! test searches by exact prefixes.
+//! Each run is believed at first. The [`Procedure`] receives only results of its own questions, or of runs that
+//! [are as good](Test::is_as_good), so its result does not depend on other tests. A pooled run, which also serves tests
+//! with other candidates, is *not* as good: it switches changes outside this test's candidates. It advances a copy of the
+//! bracket, the guess. When the guess is down to one change, one run of that change alone confirms it in most cases. In
+//! the other cases the test searches by exact prefixes.
 //!
-//! A test that contradicts itself switches to a noisy search: see [`noisy_test`](super::noisy_test).
+//! A test that contradicts itself changes its mind: a noisy search reads the test's runs in the ledger again, and takes
+//! them as evidence. See [`noisy_test`].
 
-use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
+mod guess;
+mod noisy_test;
+
+use alloc::{boxed::Box, collections::BTreeSet, sync::Arc, vec::Vec};
+
+use guess::{Guess, Remaining};
+pub(in crate::search) use noisy_test::reported;
 
 use super::{
-    guess::{Guess, Remaining},
-    test_mode::TestMode,
-};
-use crate::search::tuning;
-use crate::{
-    search::model::rank::Rank,
-    search::{
-        model::{
-            ranked,
-            selection::{Prefix, Selection},
-            trial::{Observation, Outcome, Question, TrialId},
-            verdict::{Culprit, Unusable, Verdict},
-        },
-        noisy::NoisyState,
-        sequential::{Answer, Bracket, Procedure, group_tests},
+    ledger::Ledger,
+    model::{
+        rank::Rank,
+        ranked,
+        selection::{Prefix, Selection},
+        trial::{Observation, Outcome, Question, TrialId},
+        verdict::{Culprit, Unusable, Verdict},
     },
+    noisy::{NoisySearch, NoisyState},
+    sequential::{Answer, Bracket, Procedure},
+    tuning,
 };
 
 /// The search for one test's culprits.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Test {
-    pub(super) procedure: Procedure,
-    pub(super) mode: TestMode,
+    pub(in crate::search) procedure: Procedure,
+    /// The search for which runs are only evidence, once the test has contradicted itself or was expected to.
+    pub(in crate::search) noisy: Option<Box<NoisySearch>>,
     guess: Guess,
     /// The identity of the narrowing to which the guess belongs.
     narrowing: Option<(usize, usize)>,
     /// The result of a change that was run alone before the procedure asked for it.
-    alone: Option<Alone>,
+    alone: Option<AnswerAlone>,
     /// Runs to make before the answer that names a culprit is taken.
-    pub(super) checks: Vec<TestCheck>,
+    pub(in crate::search) checks: Vec<TestCheck>,
     /// Number of culprits for which these checks were made.
-    pub(super) checked_culprits: usize,
+    pub(in crate::search) checked_culprits: usize,
     /// The number of changes needed together at which the failing end is checked again.
-    pub(super) recheck_at: usize,
+    pub(in crate::search) recheck_at: usize,
     /// A verdict that overrides the procedure.
-    stopped: Option<Verdict>,
+    pub(in crate::search) stopped: Option<Verdict>,
     /// The largest number of changes that a run reported.
     most_reported: usize,
     /// Changes that later runs reported, but that this test's first run did not reach.
-    pub(super) late: BTreeSet<Rank>,
+    pub(in crate::search) late: BTreeSet<Rank>,
 }
 
 /// A run that checks if a test is reliable.
 #[derive(Clone, Debug)]
-pub(super) struct TestCheck {
-    pub(super) question: Question,
-    pub(super) selection: Selection,
+pub(in crate::search) struct TestCheck {
+    pub(in crate::search) question: Question,
+    pub(in crate::search) selection: Selection,
     /// The outcome of the run if the test is reliable.
-    pub(super) expected: Outcome,
+    pub(in crate::search) expected: Outcome,
 }
 
 #[derive(Clone, Debug)]
-struct Alone {
+struct AnswerAlone {
     selection: Selection,
     trial: TrialId,
     outcome: Outcome,
@@ -72,29 +75,29 @@ struct Alone {
 
 /// The search for a change by prefixes: any cut between the candidates is a good question.
 #[derive(Debug)]
-pub(super) struct PrefixQuestion<'a> {
-    pub(super) candidates: &'a [Rank],
+pub(in crate::search) struct PrefixQuestion<'a> {
+    pub(in crate::search) candidates: &'a [Rank],
     /// The candidates that explain the runs of groups too; empty if no group is of use.
-    pub(super) suspects: &'a [Rank],
+    pub(in crate::search) suspects: &'a [Rank],
     /// The end of the prefix that contains all candidates.
-    pub(super) high: Prefix,
-    pub(super) forced: &'a [Rank],
-    pub(super) excluded: Vec<Rank>,
+    pub(in crate::search) high: Prefix,
+    pub(in crate::search) forced: &'a [Rank],
+    pub(in crate::search) excluded: Vec<Rank>,
     /// The candidate to try first.
-    pub(super) hint: Option<Rank>,
+    pub(in crate::search) hint: Option<Rank>,
     /// True if only the procedure's own prefixes are of use.
-    pub(super) is_exact: bool,
+    pub(in crate::search) is_exact: bool,
 }
 
 impl PrefixQuestion<'_> {
     /// Returns true if the answer to a question about a prefix or a group is useful.
     fn learns_from(&self, selection: &Selection) -> bool {
-        let tells = || self.fits(selection) && group_tests::tells_apart(self.suspects, selection);
+        let tells = || self.fits(selection) && selection.tells_apart(self.suspects);
         self.cut_by(selection).is_some() || tells()
     }
 
     /// Returns the cut that a selection makes between the candidates, if its answer is useful.
-    pub(super) fn cut_by(&self, selection: &Selection) -> Option<Rank> {
+    pub(in crate::search) fn cut_by(&self, selection: &Selection) -> Option<Rank> {
         let cut = selection.cut_among(self.candidates)?;
         (self.fits(selection) && (!self.is_exact || self.is_its_own(selection))).then_some(cut)
     }
@@ -113,10 +116,10 @@ impl PrefixQuestion<'_> {
 }
 
 impl Test {
-    pub(super) fn new(procedure: Procedure) -> Self {
+    pub(in crate::search) fn new(procedure: Procedure) -> Self {
         Self {
             procedure,
-            mode: TestMode::default(),
+            noisy: None,
             guess: Guess::Nothing,
             narrowing: None,
             alone: None,
@@ -140,13 +143,19 @@ impl Test {
         }
     }
 
+    /// Returns the verdict, once no check of an only test is due.
+    pub(in crate::search) fn settled(&self, ledger: &Ledger) -> Option<&Verdict> {
+        let is_checked = || self.is_over() || ledger.checks_due().next().is_none();
+        self.verdict().filter(|_| is_checked())
+    }
+
     /// Returns the state of the noisy search, if the test has contradicted itself or was expected to.
     pub(in crate::search) fn noisy(&self) -> Option<&NoisyState> {
-        self.mode.state()
+        self.noisy.as_deref().map(NoisySearch::state)
     }
 
     /// Ends the search with a verdict, unless it has ended.
-    pub(super) fn stop(&mut self, verdict: Verdict) {
+    pub(in crate::search) fn stop(&mut self, verdict: Verdict) {
         if self.verdict().is_none() {
             self.stopped = Some(verdict);
         }
@@ -158,7 +167,7 @@ impl Test {
     }
 
     /// Returns the question that names its changes, if this test waits for one: no cut can answer it.
-    pub(super) fn asks(&self) -> Option<(Question, Selection)> {
+    pub(in crate::search) fn asks(&self) -> Option<(Question, Selection)> {
         if self.is_over() || self.open().is_some() {
             return None;
         }
@@ -170,7 +179,7 @@ impl Test {
     }
 
     /// While the present question is if a set fails alone, returns the question that follows if the set does.
-    pub(super) fn asks_next(&self) -> Option<(Question, Selection)> {
+    pub(in crate::search) fn asks_next(&self) -> Option<(Question, Selection)> {
         self.asks()?;
         let asked = match self.guess {
             Guess::Alone(change) if self.procedure.narrowing().is_some() => {
@@ -184,7 +193,7 @@ impl Test {
     }
 
     /// Returns the search by prefixes, if this test waits for one.
-    pub(super) fn narrowing(&self) -> Option<PrefixQuestion<'_>> {
+    pub(in crate::search) fn narrowing(&self) -> Option<PrefixQuestion<'_>> {
         let bracket = self.open()?;
         let (forced, _) = self.procedure.narrowing()?;
         let (hint, is_exact) = match self.guess {
@@ -203,19 +212,19 @@ impl Test {
     }
 
     /// Returns true if the answer to a question about a prefix or a group is useful to this test.
-    pub(super) fn learns_from(&self, selection: &Selection) -> bool {
+    pub(in crate::search) fn learns_from(&self, selection: &Selection) -> bool {
         self.narrowing().is_some_and(|question| question.learns_from(selection))
     }
 
     /// Returns true if the answer to a question is useful now.
-    pub(super) fn awaits(&self, question: Question, selection: &Selection) -> bool {
+    pub(in crate::search) fn awaits(&self, question: Question, selection: &Selection) -> bool {
         self.asks().is_some_and(|asked| asked.0 == question && self.is_as_good(selection, &asked.1))
             || question == Question::Prefix && self.learns_from(selection)
     }
 
     /// Returns true if a run with this selection has the same result for this test as a run with `own`. It may name
     /// other changes too, as long as this test ignores them.
-    pub(super) fn is_as_good(&self, selection: &Selection, own: &Selection) -> bool {
+    pub(in crate::search) fn is_as_good(&self, selection: &Selection, own: &Selection) -> bool {
         let has = |all: &[Rank], some: &[Rank]| some.iter().all(|id| all.contains(id));
         selection.prefix == own.prefix
             && selection.gaps == own.gaps
@@ -229,18 +238,18 @@ impl Test {
     /// For forced changes this is certain once the run is over: a test reports each forced change that it reaches.
     /// Excluded changes are never reported, so for them it is an assumption: the test might reach such a change only
     /// while some of its own changes are left out.
-    pub(super) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
+    pub(in crate::search) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
         let is_ignored =
             |all: &[Rank], own: &[Rank]| all.iter().filter(|id| !own.contains(id)).all(|&id| !self.reaches(id));
         is_ignored(&selection.forced, &own.forced) && is_ignored(&selection.excluded, &own.excluded)
     }
 
-    pub(super) fn reaches(&self, id: Rank) -> bool {
+    pub(in crate::search) fn reaches(&self, id: Rank) -> bool {
         ranked::contains(self.procedure.known(), id) || self.late.contains(&id)
     }
 
     /// Takes the answer to a question that this test [awaits](Self::awaits).
-    pub(super) fn answer(&mut self, selection: &Selection, answer: &Answer<'_>) {
+    pub(in crate::search) fn answer(&mut self, selection: &Selection, answer: &Answer<'_>) {
         if self.learns_from(selection) {
             self.after_prefix(selection, answer);
         } else {
@@ -251,7 +260,7 @@ impl Test {
 
     /// Records the changes that this test reaches. Ends its search if the run reported changes that its selection does
     /// not contain.
-    pub(super) fn note(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
+    pub(in crate::search) fn note(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
         let reported = &observation.reported;
         let known = self.procedure.known();
         self.late.extend(reported.iter().filter(|&&id| !ranked::contains(known, id)));
@@ -266,7 +275,7 @@ impl Test {
     }
 
     /// Returns the culprit that this answer would name.
-    pub(super) fn would_name(&self, selection: &Selection, answer: &Answer<'_>) -> Option<Culprit> {
+    pub(in crate::search) fn would_name(&self, selection: &Selection, answer: &Answer<'_>) -> Option<Culprit> {
         let is_guess = matches!(self.guess, Guess::Alone(_)) && self.procedure.narrowing().is_some();
         if is_guess || self.learns_from(selection) {
             return None;
@@ -315,7 +324,7 @@ impl Test {
                     self.guess = Guess::Over(Some(change));
                     let reported = answer.reported.cloned();
                     let selection = normal(self.procedure.alone(change));
-                    self.alone = Some(Alone { selection, trial: answer.trial, outcome, reported });
+                    self.alone = Some(AnswerAlone { selection, trial: answer.trial, outcome, reported });
                 }
             },
             _ => self.procedure.answer(answer),
@@ -329,7 +338,7 @@ impl Test {
         {
             let is_asked = |asked| normal(asked) == alone.selection;
             if self.procedure.question().is_ok_and(|it| it.question == Question::FoundAlone && is_asked(it.selection)) {
-                let Alone { trial, outcome, ref reported, .. } = *alone;
+                let AnswerAlone { trial, outcome, ref reported, .. } = *alone;
                 self.procedure.answer(&Answer { trial, outcome, reported: reported.as_ref() });
             }
             self.alone = None;
