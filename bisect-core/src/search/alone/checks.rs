@@ -89,7 +89,7 @@ impl Alone {
         if !may_check(options) {
             return false;
         }
-        let passes = Answer { trial: ledger.next_id(), outcome: Outcome::Pass, reported: None };
+        let passes = Answer::assumed(Outcome::Pass);
         if !self.check_before_naming(&passes, test, ledger, options) {
             test.procedure.answer(&passes);
         }

@@ -158,14 +158,14 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
-    use crate::search::{model::options::Options, model::trial::TrialId, sequential::Answer};
+    use crate::search::{model::options::Options, sequential::Answer};
 
     /// Returns a procedure with `changes` changes that asks for its first cut.
     fn procedure(changes: usize) -> Procedure {
         let mut procedure = Procedure::new(Options::default());
         let reported = (0..changes).map(|i| Rank(i as u64 + 1)).collect::<Vec<_>>().into();
         for outcome in [Outcome::Fail, Outcome::Pass] {
-            procedure.answer(&Answer { trial: TrialId(0), outcome, reported: Some(&reported) });
+            procedure.answer(&Answer { trial: None, outcome, reported: Some(&reported) });
         }
         procedure
     }

@@ -187,7 +187,7 @@ impl Alone {
             let trial = entry.trial.id;
             let Some((outcome, reported)) = entry.answer(0) else { return };
             let reported = reported.clone();
-            let answer = Answer { trial, outcome, reported: Some(&reported) };
+            let answer = Answer { trial: Some(trial), outcome, reported: Some(&reported) };
             if self.check_before_naming(&answer, test, ledger, options) {
                 return;
             }

@@ -266,17 +266,14 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
-    use crate::search::{
-        model::{options::Options, trial::TrialId},
-        sequential::Answer,
-    };
+    use crate::search::{model::options::Options, sequential::Answer};
 
     /// Returns a procedure with `changes` changes that asks for its first cut.
     fn procedure(changes: u64) -> Procedure {
         let mut procedure = Procedure::new(Options::default());
         let reported = (1..=changes).map(Rank).collect::<Vec<_>>().into();
         for outcome in [Outcome::Fail, Outcome::Pass] {
-            procedure.answer(&Answer { trial: TrialId(0), outcome, reported: Some(&reported) });
+            procedure.answer(&Answer { trial: None, outcome, reported: Some(&reported) });
         }
         procedure
     }

@@ -98,7 +98,7 @@ pub(in crate::search) fn wanted<'a>(
         let (procedure, pairs) = future.examine();
         let Ok(asked) = procedure.question() else { continue };
         if let Some((trial, outcome, reported)) = early_answer(&asked) {
-            let mut after = procedure.after(&Answer { trial, outcome, reported: Some(reported) });
+            let mut after = procedure.after(&Answer { trial: Some(trial), outcome, reported: Some(reported) });
             pairs.steer(&mut after);
             think_of(&mut futures, likelihood, Rc::new(after), pairs, None);
             continue;

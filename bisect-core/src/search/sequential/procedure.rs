@@ -56,6 +56,8 @@ pub(in crate::search) struct Procedure {
     is_dense: bool,
     /// The sweep for single changes, while it lasts.
     sweep: Option<sweep::Sweep>,
+    /// The trial of the latest answer that was not assumed.
+    latest: TrialId,
 }
 
 impl Procedure {
@@ -73,6 +75,7 @@ impl Procedure {
             incomplete: None,
             is_dense: false,
             sweep: None,
+            latest: TrialId(0),
         }
     }
 
@@ -144,7 +147,7 @@ impl Procedure {
     /// Takes the answer to [`question`](Self::question).
     pub(in crate::search) fn answer(&mut self, answer: &Answer<'_>) {
         let state = core::mem::replace(&mut self.state, State::AllOn);
-        self.note(answer.outcome);
+        self.note(answer);
         self.state = match state {
             State::AllOn => self.after_all_on(answer),
             State::AllOff { all, reported } => self.after_all_off(all, reported, answer),
@@ -159,7 +162,7 @@ impl Procedure {
             State::Baseline { culprit, then } => self.after_baseline(culprit, then, answer),
             State::Sweep => many::answer(self, answer),
             State::Branch => match answer.outcome {
-                Outcome::Fail => self.narrow_all(answer.trial, lookahead::reported_of_rest(self, answer, &[])),
+                Outcome::Fail => self.narrow_all(self.latest, lookahead::reported_of_rest(self, answer, &[])),
                 Outcome::Pass => self.next_branch(),
                 Outcome::Unresolved(reason) => {
                     self.incomplete = Some(Incomplete::Unresolved(reason));
@@ -170,8 +173,9 @@ impl Procedure {
         };
     }
 
-    fn note(&mut self, outcome: Outcome) {
-        match outcome {
+    fn note(&mut self, answer: &Answer<'_>) {
+        self.latest = answer.trial.unwrap_or(self.latest);
+        match answer.outcome {
             Outcome::Pass => self.found.prove(),
             Outcome::Fail => {}
             Outcome::Unresolved(_) => self.doubts.had_unresolved = true,
@@ -219,7 +223,7 @@ impl Procedure {
         if self.known.is_empty() {
             return unusable(Unusable::NoReports);
         }
-        self.narrow_all(answer.trial, failing)
+        self.narrow_all(self.latest, failing)
     }
 
     fn after_first_solo(&mut self, answer: &Answer<'_>) -> State {
@@ -228,7 +232,7 @@ impl Procedure {
         }
         match answer.outcome {
             Outcome::Fail if self.known.is_empty() => unusable(Unusable::NoReports),
-            Outcome::Fail => self.narrow_all(answer.trial, self.known.clone()),
+            Outcome::Fail => self.narrow_all(self.latest, self.known.clone()),
             Outcome::Pass => State::Done(Verdict::NoDifference(Outcome::Pass)),
             Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(self.mode.failing_end().0, reason)),
         }
@@ -236,13 +240,13 @@ impl Procedure {
 
     fn after_prefix(&mut self, forced: Vec<Rank>, mut bracket: Bracket, cut: Rank, answer: &Answer<'_>) -> State {
         if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
-            return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
+            return inconsistent(Inconsistency::NotConfirmed(self.latest, forced));
         }
         if answer.outcome == Outcome::Pass && forced.is_empty() {
             self.found.prefix_passed(cut);
         }
         self.doubts.revealed.extend(bracket.record(cut, answer.outcome, answer.reported));
-        self.narrow(forced, bracket, answer.trial)
+        self.narrow(forced, bracket, self.latest)
     }
 
     /// Continues with a bracket; `failed` is the trial that last changed it.
@@ -275,7 +279,7 @@ impl Procedure {
             Outcome::Fail => self.after_failing_alone(forced, rest, 0, answer),
             // No other change can be needed, so this is the set that failed in an earlier trial.
             Outcome::Pass if rest.candidates().is_empty() => {
-                inconsistent(Inconsistency::NotConfirmed(answer.trial, forced))
+                inconsistent(Inconsistency::NotConfirmed(self.latest, forced))
             }
             Outcome::Unresolved(reason) if rest.candidates().is_empty() => {
                 self.incomplete = Some(Incomplete::Unresolved(reason));
@@ -286,9 +290,9 @@ impl Procedure {
                     return self.work_around(&forced);
                 }
                 if forced.len() == 1 && many::needs_many(self, &forced, &rest) {
-                    return many::narrow(self, forced, rest, answer.trial);
+                    return many::narrow(self, forced, rest, self.latest);
                 }
-                self.narrow(forced, rest, answer.trial)
+                self.narrow(forced, rest, self.latest)
             }
         }
     }
@@ -307,12 +311,12 @@ impl Procedure {
         let before = changes.len();
         changes.retain(|id| answer.reported.is_none_or(|reported| reported.contains(id)));
         if changes.is_empty() {
-            return inconsistent(Inconsistency::Unexplained(answer.trial));
+            return inconsistent(Inconsistency::Unexplained(self.latest));
         }
         if changes.len() < before {
             return State::FoundAlone { forced: changes, rest };
         }
-        let culprit = Culprit { changes, mode: self.mode, confirmed_by: answer.trial };
+        let culprit = Culprit { changes, mode: self.mode, confirmed_by: self.latest };
         if self.doubts.concern(&culprit) && tried < parts(&culprit) {
             return State::Minimize { culprit, part: tried };
         }
@@ -356,9 +360,9 @@ impl Procedure {
                 if self.options.noise == Noise::Refused && self.found.is_proved() {
                     // A prefix that passes will prove the culprit too.
                     self.found.add(culprit);
-                    return many::search_rest(self, answer.trial, reported);
+                    return many::search_rest(self, self.latest, reported);
                 }
-                State::Baseline { culprit, then: AfterConfirm::Search(answer.trial, reported) }
+                State::Baseline { culprit, then: AfterConfirm::Search(self.latest, reported) }
             }
             Outcome::Unresolved(reason) => {
                 self.incomplete = Some(Incomplete::Unresolved(reason));
@@ -388,7 +392,7 @@ impl Procedure {
                 }
             }
             Outcome::Fail | Outcome::Unresolved(_) => {
-                inconsistent(Inconsistency::BaseFails(answer.trial, culprit.changes))
+                inconsistent(Inconsistency::BaseFails(self.latest, culprit.changes))
             }
         }
     }

@@ -312,7 +312,7 @@ impl Suite {
                 }
                 let found = test.found().len();
                 let Some((outcome, reported)) = entry.answer(index) else { continue };
-                let answer = Answer { trial: id, outcome, reported: Some(reported) };
+                let answer = Answer { trial: Some(id), outcome, reported: Some(reported) };
                 if checks::before_naming(test, selection, &answer, options) {
                     continue;
                 }

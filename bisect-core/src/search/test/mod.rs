@@ -68,7 +68,7 @@ pub(in crate::search) struct TestCheck {
 #[derive(Clone, Debug)]
 struct AnswerAlone {
     selection: Selection,
-    trial: TrialId,
+    trial: Option<TrialId>,
     outcome: Outcome,
     reported: Option<Arc<[Rank]>>,
 }

@@ -7,22 +7,20 @@ use crate::search::model::{
     trial::{Outcome, TrialId},
 };
 
-/// The trial of an answer that is only assumed. No culprit is used before its trial is over, so any number will do.
-const ASSUMED: TrialId = TrialId(usize::MAX);
-
 /// The answer to a question.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Answer<'a> {
-    pub(in crate::search) trial: TrialId,
+    /// The trial; `None` for an answer that is only assumed.
+    pub(in crate::search) trial: Option<TrialId>,
     pub(in crate::search) outcome: Outcome,
-    /// The reported changes, in order. `None` for a trial that has not been made, which is assumed to report the same
-    /// changes as the trials before.
+    /// The reported changes, in order. `None` for an answer that is only assumed: that the run reports the same changes as
+    /// the runs before.
     pub(in crate::search) reported: Option<&'a Arc<[Rank]>>,
 }
 
 impl Answer<'static> {
-    /// Returns the answer of a trial that has not been made.
+    /// Returns an answer that is only assumed.
     pub(in crate::search) fn assumed(outcome: Outcome) -> Self {
-        Self { trial: ASSUMED, outcome, reported: None }
+        Self { trial: None, outcome, reported: None }
     }
 }

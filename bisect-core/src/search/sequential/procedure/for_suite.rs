@@ -64,7 +64,7 @@ impl Procedure {
     /// # Panics
     /// If no bracket is open.
     pub(in crate::search) fn answer_cut(&mut self, cut: Rank, answer: &Answer<'_>) {
-        self.note(answer.outcome);
+        self.note(answer);
         self.state = match core::mem::replace(&mut self.state, State::AllOn) {
             State::Narrow { forced, bracket } => self.after_prefix(forced, bracket, cut, answer),
             state => unreachable!("no prefix is asked for: {state:?}"),
@@ -85,7 +85,8 @@ impl Procedure {
 
     /// Takes the answer that a change fails alone, which ends the present narrowing.
     pub(in crate::search) fn fails_alone(&mut self, change: Rank, answer: &Answer<'_>) {
-        self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: answer.trial });
+        self.latest = answer.trial.unwrap_or(self.latest);
+        self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: self.latest });
     }
 
     /// While the present question is if a set fails alone, returns the question that follows if the set does.

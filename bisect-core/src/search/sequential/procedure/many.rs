@@ -81,9 +81,9 @@ pub(super) fn answer(procedure: &mut Procedure, answer: &Answer<'_>) -> State {
     let fails_alone = sweep.record(answer.outcome);
     let Some(change) = single.filter(|_| fails_alone) else { return sweep_on(procedure) };
     if answer.reported.is_some_and(|reported| !reported.contains(&change)) {
-        return inconsistent(Inconsistency::Unexplained(answer.trial));
+        return inconsistent(Inconsistency::Unexplained(procedure.latest));
     }
-    let culprit = Culprit { changes: vec![change], mode: procedure.mode, confirmed_by: answer.trial };
+    let culprit = Culprit { changes: vec![change], mode: procedure.mode, confirmed_by: procedure.latest };
     if procedure.options.max_sets.is_some_and(|max| procedure.found.len() + 1 >= max.get()) {
         return State::Baseline { culprit, then: AfterConfirm::Stop };
     }
