@@ -116,7 +116,8 @@ pub(crate) fn judge(execution: &Execution, criteria: &Criteria) -> (Outcome, Str
     for part in execution {
         let (outcome, reason) = criteria.judge(part);
         let is_worse = match outcome {
-            Outcome::Pass => false,
+            // It failed as usual.
+            Outcome::Pass => verdict == (Outcome::Pass, String::new()),
             Outcome::Fail => verdict.0 != Outcome::Fail,
             Outcome::Unresolved(_) => verdict.0 == Outcome::Pass,
         };
@@ -134,6 +135,7 @@ mod tests {
     use super::*;
 
     use crate::{
+        lab::calibration::Calibration,
         run::cause::Cause,
         run::spec::EndState,
         targets::project::test_selection::{Failure, TestSelection},
@@ -185,6 +187,26 @@ mod tests {
             let reason = if outcome == Outcome::Pass { String::new() } else { format!("{outcome:?}") };
             assert_eq!(verdict(attempt(vec![parts], Repetition::Once)), (outcome, reason, names(failed)));
         }
+    }
+
+    #[test]
+    fn a_run_that_fails_as_at_the_other_end_says_so() {
+        let failure = Failure { executable: "check".to_owned(), test: None };
+        let causes = ["E0277", "E0716"]
+            .map(|code| Cause::of_messages(format!("error[{code}]: no\n --> src/lib.rs:1:1\n").as_bytes()));
+        let mut calibration = Calibration::default();
+        for (end, cause) in [EndState::AllOn, EndState::AllOff].into_iter().zip(&causes) {
+            calibration.learn_execution(end);
+            calibration.learn(end, &failure, cause);
+        }
+        let criteria = Criteria { calibration: Some(calibration.into()), ..Criteria::any() };
+        let run = |cause: &Cause| {
+            let failed = Part { causes: [(failure.clone(), cause.clone())].into(), ..failing(&[]) };
+            let run = attempt(vec![vec![failed]], Repetition::Once).judge(&criteria);
+            (run.outcome, run.reason)
+        };
+        assert_eq!(run(&causes[0]).0, Outcome::Fail);
+        assert_eq!(run(&causes[1]), (Outcome::Pass, "error[E0716] at src/lib.rs:1:1, as at the other end".to_owned()));
     }
 
     #[test]
