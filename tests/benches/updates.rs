@@ -260,7 +260,7 @@ impl Shop {
         let _ = fs::remove_dir_all(target);
         let found = names(&finished);
         let updates = number_before(&finished.stderr, " update");
-        let compiled = finished.stderr.split("started rustc ").nth(1).map_or(0, first_number);
+        let compiled = finished.stderr.split("for these runs compiled ").nth(1).map_or(0, first_number);
         let trials = finished.events_of("end").first().and_then(|end| end["trials"].as_u64()).unwrap_or(0);
         let most_trials = u64::from(updates.max(1).ilog2()) + 6;
         let most_compiled = (new * trials / 4).max(if new == 0 { 0 } else { old + new + trials });

@@ -32,7 +32,7 @@ fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
 
     let runs = finished.events_of("end")[0]["runs"].as_u64().map_or(0, |runs| usize::try_from(runs).unwrap());
     let compiled = scratch.read("notes").lines().count();
-    finished.expect_message(&["started rustc"]);
+    finished.expect_message(&["for these runs compiled"]);
     println!("{compiled} starts of rustc in {runs} runs over ten crates and 36 changes");
     assert!(compiled >= 20, "with every change, and with none: {compiled}");
     // The program itself is linked anew for each run. Of the nine others, fewer and fewer change, except in repeated

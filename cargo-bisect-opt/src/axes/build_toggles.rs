@@ -77,7 +77,7 @@ impl Axis for BuildToggles {
         Report { kind: toggles::kind(&self.toggles, &report), ..report }
     }
 
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        Some(summary_of_builds(builds, invocations))
+    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
+        Some(summary_of_builds(builds, crates))
     }
 }

@@ -180,7 +180,7 @@ impl Axis for Commits {
         Some(show)
     }
 
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        self.builds().then(|| summary_of_builds(builds, invocations))
+    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
+        self.builds().then(|| summary_of_builds(builds, crates))
     }
 }

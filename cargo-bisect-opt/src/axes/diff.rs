@@ -364,8 +364,8 @@ impl Axis for Diff {
         }))
     }
 
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        self.builds.then(|| summary_of_builds(builds, invocations))
+    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
+        self.builds.then(|| summary_of_builds(builds, crates))
     }
 }
 

@@ -223,8 +223,8 @@ impl Axis for Features {
         }
     }
 
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        Some(summary_of_builds(builds, invocations))
+    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
+        Some(summary_of_builds(builds, crates))
     }
 }
 

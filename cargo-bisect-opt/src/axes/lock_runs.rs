@@ -154,8 +154,8 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
         self.0.within(ids)
     }
 
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        self.0.runs().builds.then(|| summary_of_builds(builds, invocations))
+    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
+        self.0.runs().builds.then(|| summary_of_builds(builds, crates))
     }
 }
 

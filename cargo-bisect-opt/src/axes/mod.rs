@@ -70,6 +70,7 @@ use crate::{
         outcome::UNTESTED,
         spec::{Choice, RunSpec, Surroundings},
     },
+    units::plural,
     vcs::{query::LOCAL_VARIABLES, worktrees::Worktrees},
 };
 
@@ -278,8 +279,8 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Summarizes all runs for people. `builds` is their number of builds, which started rustc `invocations` times.
-    fn summary(&self, _builds: usize, _invocations: usize) -> Option<String> {
+    /// Summarizes all runs for people. `builds` is their number of builds, which compiled this number of crates, each without an error.
+    fn summary(&self, _builds: usize, _crates: usize) -> Option<String> {
         None
     }
 
@@ -419,6 +420,6 @@ pub(crate) struct AfterBuild<'a> {
 }
 
 /// Describes the cost of builds.
-fn summary_of_builds(builds: usize, invocations: usize) -> String {
-    format!("{builds} builds for these runs started rustc {invocations} times")
+fn summary_of_builds(builds: usize, crates: usize) -> String {
+    format!("{builds} builds for these runs compiled {}", plural(crates, "crate"))
 }

@@ -94,8 +94,8 @@ impl Axis for Rustflags {
         report
     }
 
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        Some(summary_of_builds(builds, invocations))
+    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
+        Some(summary_of_builds(builds, crates))
     }
 }
 

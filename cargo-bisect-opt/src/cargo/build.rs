@@ -138,8 +138,8 @@ pub(crate) struct Artifacts {
     pub(crate) stems: BTreeSet<String>,
     /// The executables and shared libraries, to detect whether another process replaces them.
     pub(crate) built: Vec<BuiltFile>,
-    /// The number of invocations of rustc, without crates that were up to date.
-    pub(crate) rustc_invocations: usize,
+    /// The number of crates that were compiled without an error, and were not up to date.
+    pub(crate) compiled_crates: usize,
     /// The number of compiled crates and executed build scripts, including those that were up to date.
     pub(crate) units: usize,
 }
@@ -156,14 +156,14 @@ impl Build<'_> {
         timeout: Option<Duration>,
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
-        let (mut invocations, mut reached) = (0, 0);
+        let (mut crates, mut reached) = (0, 0);
         loop {
             let mut built = self.attempt_once(scratch, timeout, interrupt)?;
-            let Artifacts { units, rustc_invocations, .. } = built.artifacts;
-            invocations += rustc_invocations;
+            let Artifacts { units, compiled_crates, .. } = built.artifacts;
+            crates += compiled_crates;
             // Some crates are compiled each time, which alone is no progress.
-            if built.ending != Ending::TimedOut || rustc_invocations == 0 || units <= reached {
-                built.artifacts.rustc_invocations = invocations;
+            if built.ending != Ending::TimedOut || compiled_crates == 0 || units <= reached {
+                built.artifacts.compiled_crates = crates;
                 return Ok(built);
             }
             reached = units;
@@ -322,7 +322,7 @@ impl Artifacts {
 
     /// Parses cargo's messages, one a line. The second part of the result says whether cargo started to compile.
     fn parse(output: &[u8]) -> (Self, bool) {
-        let (mut artifacts, mut began, mut failed) = (Self::default(), false, BTreeSet::new());
+        let (mut artifacts, mut began) = (Self::default(), false);
         for line in output.split(|&byte| byte == b'\n') {
             // Other lines are output of build tools.
             match serde_json::from_slice(line) {
@@ -331,22 +331,17 @@ impl Artifacts {
                     artifacts.units += 1;
                     artifacts.scripts.push(script);
                 }
-                // What failed has no artifact.
-                Ok(Message::CompilerMessage(message)) if message.message.level == DiagnosticLevel::Error => {
-                    failed.insert((message.package_id.repr, message.target.kind, message.target.name));
-                }
                 Ok(Message::BuildFinished(_)) => began = true,
                 _ => {}
             }
         }
-        artifacts.rustc_invocations += failed.len();
         artifacts.executables.sort();
         (artifacts, began)
     }
 
     fn add(&mut self, artifact: Artifact) {
         self.units += 1;
-        self.rustc_invocations += usize::from(!artifact.fresh);
+        self.compiled_crates += usize::from(!artifact.fresh);
         let is_shared = |kind: &CrateType| matches!(kind, CrateType::DyLib | CrateType::CDyLib);
         if artifact.target.crate_types.iter().any(is_shared) {
             let is_library = |path: &&cargo_metadata::camino::Utf8PathBuf| {

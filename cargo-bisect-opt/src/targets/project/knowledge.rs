@@ -86,7 +86,7 @@ impl Knowledge {
     pub(super) fn learn(&mut self, trial: &Trial, shown: &ProjectRun, runner: &ProjectRunner) -> Result<(), RunError> {
         self.notes.add(shown.notes.iter().cloned());
         self.builds.builds += shown.builds.builds;
-        self.builds.rustc_invocations += shown.builds.rustc_invocations;
+        self.builds.compiled_crates += shown.builds.compiled_crates;
         self.builds.has_compiled |= shown.builds.has_compiled;
         let attempts: Vec<_> = match &shown.parts {
             Parts::Together(attempt) => vec![attempt],

@@ -75,7 +75,7 @@ pub(crate) struct Solo {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BuildCounts {
     pub(super) builds: usize,
-    pub(super) rustc_invocations: usize,
+    pub(super) compiled_crates: usize,
     /// True if cargo began to compile.
     pub(super) has_compiled: bool,
 }
@@ -87,7 +87,7 @@ impl BuildCounts {
             return;
         }
         self.builds += 1;
-        self.rustc_invocations += artifacts.rustc_invocations;
+        self.compiled_crates += artifacts.compiled_crates;
     }
 }
 

@@ -308,7 +308,7 @@ impl Target for ProjectTarget {
 
     fn summary(&self) -> Option<String> {
         let builds = self.knowledge.builds;
-        self.runner.axis.summary(builds.builds, builds.rustc_invocations)
+        self.runner.axis.summary(builds.builds, builds.compiled_crates)
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {

@@ -117,7 +117,7 @@ impl Bench {
 
     pub(super) fn builds(&self) -> (usize, usize) {
         let builds = self.program.knowledge.builds;
-        (builds.builds, builds.rustc_invocations)
+        (builds.builds, builds.compiled_crates)
     }
 
     /// Runs once, and also at the end states if it must be known what fails there.
