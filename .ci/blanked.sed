@@ -6,8 +6,7 @@ s/ *\b[0-9]+(\.[0-9]+)? ?(ms|s|min)\b/ TIME/g
 s/\b((0?x)?[0-9a-f]{16}|[0-9a-f]{7}|[0-9a-f]{12}|[0-9a-f]{40})\b/ID/g
 s/[0-9]+ (trials|runs|builds)/N \1/g
 s/in [0-9]+ of N/in N of N/g
-s/rustc [0-9]+ times/rustc N times/
+s/compiled [0-9]+ crates?\b/compiled N crates/
 s/^(thread '[^']*') \([0-9]+\)/\1 (N)/
 s/[0-9]+ at once/N at once/
-s/[0-9]+ crates compiled/N crates compiled/
 s/("(start_)?ms":)[0-9]+/\1N/g

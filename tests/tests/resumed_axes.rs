@@ -23,8 +23,8 @@ struct Search {
     place: Box<dyn Any>,
 }
 
-/// Kills a search at evenly spaced moments and continues it each time: as many moments as `MOMENTS` says. Without it, one
-/// moment that is within the search.
+/// Kills a search and continues it, at as many evenly spaced moments as `MOMENTS` says. Without it, at the first of four
+/// moments that is within the search.
 fn at_random_moments(search: &Search) {
     let wanted: Option<u32> = env::var("MOMENTS").ok().map(|text| text.parse().expect("MOMENTS is a number"));
     let moments: Vec<_> = match wanted {
@@ -99,7 +99,7 @@ macro_rules! axes {
 }
 
 // Real processes are killed at each moment of a search of lines (`resume.rs`), and simulated searches continue from each of
-// their states. So an early and a late moment are enough here.
+// their states. So a few moments of each axis are enough here.
 axes! {
     lines: [1, 2, 4, 9, 16],
     #[ignore = "slow: CI runs it"]

@@ -1,4 +1,4 @@
-//! Many suites of tests that disturb, need or do not mind each other: the answer of `--victim` is right.
+//! Many suites of tests that disturb or need each other, or are independent: the answer of `--victim` is right.
 #![cfg(unix)]
 
 use std::{collections::BTreeSet, env};

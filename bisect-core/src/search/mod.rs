@@ -49,7 +49,6 @@
 //! # let _ = verdict;
 //! ```
 
-mod alone;
 mod ledger;
 mod model;
 mod noisy;
@@ -59,6 +58,7 @@ mod sequential;
 mod suite;
 mod test;
 mod tuning;
+mod unsplit;
 mod views;
 
 use alloc::vec::Vec;
@@ -125,8 +125,8 @@ impl Search {
     /// started.
     pub fn set_in_flight(&mut self, in_flight: NonZeroUsize) {
         self.options.in_flight = in_flight;
-        if let Some(alone) = &mut self.suite.alone {
-            alone.reconsider();
+        if let Some(unsplit) = &mut self.suite.unsplit {
+            unsplit.reconsider();
         }
     }
 
@@ -147,9 +147,9 @@ impl Search {
     /// then other cuts may lead to another, equally valid answer. The number of trials in flight still makes no
     /// difference to the answer, if the call is made at the best time named above and no change hides another one.
     pub fn favour(&mut self, groups: impl IntoIterator<Item = Vec<Rank>>) {
-        let Self { options, ledger, suite: Suite { tests, alone, .. } } = self;
-        if let Some(alone) = alone {
-            alone.favour(LikelyGroups::new(groups), &mut tests[0], ledger, options);
+        let Self { options, ledger, suite: Suite { tests, unsplit, .. } } = self;
+        if let Some(unsplit) = unsplit {
+            unsplit.favour(LikelyGroups::new(groups), &mut tests[0], ledger, options);
         }
     }
 
@@ -224,7 +224,7 @@ impl Search {
     /// If this search never wanted this trial.
     pub fn record_extra_execution(&mut self, id: TrialId, observation: &Observation) {
         let run = Run::new(id, &self.trial(id).selection, observation);
-        let Suite { tests, alone: Some(_), .. } = &mut self.suite else { return };
+        let Suite { tests, unsplit: Some(_), .. } = &mut self.suite else { return };
         if let (Some(noisy), Some(run)) = (&mut tests[0].noisy, run) {
             noisy.learn(run, &mut self.ledger, &self.options);
         }
@@ -236,8 +236,8 @@ impl Search {
     /// If the search cannot be [split](Self::split): exactly one end must be known to fail.
     pub fn recheck_failing_end(&mut self) {
         assert!(self.can_split(), "one end fails, and the other does not");
-        if let Some(alone) = &mut self.suite.alone {
-            alone.recheck_failing_end(&mut self.suite.tests[0], &mut self.ledger);
+        if let Some(unsplit) = &mut self.suite.unsplit {
+            unsplit.recheck_failing_end(&mut self.suite.tests[0], &mut self.ledger);
         }
     }
 }

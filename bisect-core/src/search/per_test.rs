@@ -14,8 +14,8 @@ impl Search {
     /// A noisy search can be split only if noise was expected and no culprit was found yet.
     #[must_use]
     pub fn can_split(&self) -> bool {
-        let Suite { tests, alone, .. } = &self.suite;
-        alone.as_ref().is_some_and(|alone| alone.can_split(&tests[0], &self.options))
+        let Suite { tests, unsplit, .. } = &self.suite;
+        unsplit.as_ref().is_some_and(|unsplit| unsplit.can_split(&tests[0], &self.options))
     }
 
     /// Splits the search into this number of tests, numbered from 0, each with its own culprits. The result that the

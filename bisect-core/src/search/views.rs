@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
 use super::{
-    Search, alone,
+    Search,
     ledger::Ledger,
     model::{
         noise::{Certainty, Estimate},
@@ -16,6 +16,7 @@ use super::{
     noisy::NoisyState,
     suite::Suite,
     test::Test,
+    unsplit,
 };
 
 /// One test of a search.
@@ -176,8 +177,8 @@ impl<'a> ProgressView<'a> {
     /// its text, can use it.
     #[must_use]
     pub fn culprit_under_check(self) -> Option<&'a Culprit> {
-        let Suite { tests, alone, .. } = &self.search.suite;
-        alone.as_ref()?.under_check(&tests[0], &self.search.ledger)
+        let Suite { tests, unsplit, .. } = &self.search.suite;
+        unsplit.as_ref()?.under_check(&tests[0], &self.search.ledger)
     }
 
     /// Returns the culprit that will be named if its proof ends as expected, while neither run of this proof has ended.
@@ -185,13 +186,13 @@ impl<'a> ProgressView<'a> {
     /// run that is needed only for a confirmed culprit can use a free slot.
     #[must_use]
     pub fn expected_culprit(self) -> Option<Culprit> {
-        let Suite { tests, alone, .. } = &self.search.suite;
-        alone::expected_culprit(alone.as_ref()?, &tests[0], &self.search.ledger)
+        let Suite { tests, unsplit, .. } = &self.search.suite;
+        unsplit::expected_culprit(unsplit.as_ref()?, &tests[0], &self.search.ledger)
     }
 
     /// Returns true if runs are only evidence by now and the search was not [split](Search::split).
     #[must_use]
     pub fn is_noisy(self) -> bool {
-        self.search.suite.alone.is_some() && self.search.suite.tests[0].noisy().is_some()
+        self.search.suite.unsplit.is_some() && self.search.suite.tests[0].noisy().is_some()
     }
 }

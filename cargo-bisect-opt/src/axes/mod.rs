@@ -279,7 +279,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Summarizes all runs for people. `builds` is their number of builds, which compiled this number of crates, each without an error.
+    /// Summarizes all runs for people. Their `builds` compiled `crates` without an error.
     fn summary(&self, _builds: usize, _crates: usize) -> Option<String> {
         None
     }

@@ -71,8 +71,8 @@ fn used_directories(project: &Project) -> &'static [&'static str] {
 
 /// Returns the variables with which a search runs a line that is printed for the user, unless the line sets them, or has
 /// an option instead: cargo then builds where the search does, not among the user's artifacts. Beside other runs, which
-/// may copy that directory, it builds in one of its own. Variables without a value are removed: those that select changes
-/// are of an outer search, and the toolchain is that of the driver.
+/// may copy that directory, it builds in one of its own. Variables without a value are removed: those that select
+/// changes belong to an outer search, and that of the toolchain to the driver.
 pub(crate) fn of_pasted_lines(project: &Project, is_alone: bool) -> impl Iterator<Item = (OsString, Option<OsString>)> {
     let own = project.workspace.build_directory(&project.config, &project.arguments);
     let directory = if is_alone { own } else { target_dir(project) };

@@ -44,7 +44,7 @@ impl Profiles {
     /// `--config`. Skips invalid files: cargo reports them itself.
     pub(crate) fn read(root: &Path, directory: &Path, given: &[OsString]) -> Self {
         let configs = directory.ancestors().map(|parent| parent.join(".cargo")).chain(cargo_home());
-        // Where there are both, cargo reads the one of the older name.
+        // Where there are both, cargo reads the one with the older name.
         let configs = configs.map(|dir| ["config", "config.toml"].map(|name| dir.join(name)));
         let configs = configs.filter_map(|names| names.into_iter().find(|file| file.exists()));
         let files = configs.chain([root.join("Cargo.toml")]);

@@ -253,7 +253,7 @@ fn not_a_member(spec: &str, members: &[&Package]) -> String {
     let members: Vec<_> = members.iter().map(|package| package.name.to_string()).collect();
     format!(
         "--features-of: `{spec}` is no package of the workspace, which has {}\n\
-         help: to search features of a dependency, give one of these packages a feature for each, such as \
+         help: to search features of a dependency, declare a feature for each in one of these packages, such as \
          `NAME = [\"{spec}/NAME\"]`, and search that package",
         names(&members)
     )

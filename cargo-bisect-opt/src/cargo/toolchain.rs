@@ -7,7 +7,7 @@ use crate::process;
 /// The variable with which rustup tells the processes that it starts which toolchain was chosen.
 pub(super) const TOOLCHAIN: &str = "RUSTUP_TOOLCHAIN";
 
-/// The toolchain of command lines for a user. It is looked up when the first one is made.
+/// The toolchain to name in command lines for a user. It is looked up for the first line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Toolchain(OnceLock<Option<String>>);
 

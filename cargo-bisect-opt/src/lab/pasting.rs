@@ -69,8 +69,8 @@ fn set_apart(line: &str) -> String {
     format!("({begin} && trap 'rm -rf \"$TMPDIR\"' EXIT && {line})")
 }
 
-/// Runs a line that is to fail and one that is to pass at once, if the search may have two more runs in flight, and
-/// records the results that are expected. A line that does not do what it says beside the other one is to be run alone.
+/// Runs the line that should fail and the one that should pass at the same time, if two slots are free. Records a result
+/// only if it is the expected one; the caller runs the other lines again, one after the other.
 fn run_at_once<T: Target>(
     session: &Session<'_, '_, '_, '_, T>,
     lines: &[String; 2],

@@ -79,7 +79,7 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) parallelism_hint: Option<ParallelismHint>,
     /// The tests that failed in each failing run at an end, and in the run that checks them.
     pub(super) failed_at_end: Vec<Vec<String>>,
-    /// The searched failures, each once, if they are distinguished by their causes.
+    /// The searched failures, each once. Runs have none if every failure counts.
     pub(super) failures: Vec<Failed>,
     /// The number of executions with every change that passed, and the time of the last run of them.
     pub(super) passed_with_all: usize,

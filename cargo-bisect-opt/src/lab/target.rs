@@ -50,7 +50,7 @@ pub(crate) trait Runner: Send + Sync + 'static {
     /// Runs a line of [`Target::reproduce`] as it is printed.
     fn paste(&self, line: &Pasting<'_>) -> LineResult;
 
-    /// Returns true if lines do not disturb each other where runs do not: they share nothing that this program makes.
+    /// Returns true if two lines can run at the same time whenever two runs can: they share no directory of this program.
     fn can_paste_at_once(&self) -> bool {
         false
     }

@@ -28,8 +28,8 @@ struct StoredReports {
     added: Vec<Report>,
 }
 
-/// IDs as hex digits, without anything between them. `+N;` behind one stands for the *N* IDs after it, in hex digits: the
-/// steps of a counter and the items of a list follow each other.
+/// IDs as hex digits of a fixed width, without separators. `+N;` after an ID stands for the next *N* IDs, which follow it
+/// one by one, as the steps of a counter do. *N* has hex digits, too.
 struct StoredIds(Vec<ChangeId>);
 
 impl Serialize for StoredIds {

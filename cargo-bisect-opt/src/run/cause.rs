@@ -148,8 +148,8 @@ impl Cause {
         (self.environment.is_none() && is_place(place)).then_some(place)
     }
 
-    /// Returns the first line of the message of the panic, of the compiler, or of the runtime that aborted the process, if
-    /// the location does not have it. Of a comparison, it is the user's part: the rest says no more than the location.
+    /// Returns the first line of the message of the panic, of the compiler, or of the runtime that aborted the process,
+    /// unless the location already contains it. Of `assert_eq!` and its like, it is only the user's message.
     pub(crate) fn message(&self) -> Option<&str> {
         let Signature { place, message } = self.signatures.first()?;
         let is_said = self.is_unbuilt() && (place == "error" || place.ends_with(message));

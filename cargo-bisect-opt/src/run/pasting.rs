@@ -15,7 +15,7 @@ pub(crate) enum LineResult {
     Pass,
     /// It failed.
     Fail,
-    /// It failed in another way than what is searched for.
+    /// It failed, but with another failure than the one searched for.
     AnotherFailure,
     /// It gave no result: for example, what it runs did not compile.
     Unresolved,
@@ -48,10 +48,10 @@ impl Pasting<'_> {
         self.line.contains(&format!("|| exit {UNTESTED} && "))
     }
 
-    /// Returns true if output shows why the line failed, and that was none of the failures of the search.
+    /// Returns true if the output names the cause of the failure, and no failure of the search has it.
     fn is_another_failure(&self, output: &str) -> bool {
-        let is_told = [" panicked at ", "error["].iter().any(|cause| output.contains(cause));
-        is_told && !self.failures.is_empty() && self.failures.iter().all(|failure| failure.is_absent_from(output))
+        let names_cause = [" panicked at ", "error["].iter().any(|cause| output.contains(cause));
+        names_cause && !self.failures.is_empty() && self.failures.iter().all(|failure| failure.is_absent_from(output))
     }
 
     /// Runs the line in the working directory of the search. Sets these variables, and removes those without a value. What
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_failure_of_the_search_is_one() {
+    fn another_failure_than_those_of_the_search_is_told_apart() {
         let panic = |place: &str| {
             let printed = format!("thread 't' panicked at {place}:\nbad\n");
             (Failed::new(None, &Cause::of_test(&printed)), format!("echo \"{printed}\"; exit 101"))

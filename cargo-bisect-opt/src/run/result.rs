@@ -66,7 +66,7 @@ impl Failed {
         (&self.test, &self.how) == (&other.test, &other.how)
     }
 
-    /// Returns true if output that shows why something failed shows another cause: a panic elsewhere, another error.
+    /// Returns true if the location of this failure, or else its error code, is known and not in the output.
     pub(crate) fn is_absent_from(&self, output: &str) -> bool {
         let place = self.place.as_deref().and_then(|place| place.rsplit(['/', '\\']).next());
         let error = || self.how.starts_with("error[").then(|| self.how.split_inclusive(']').next()).flatten();

@@ -297,7 +297,7 @@ fn edited_as_advised_it_means_the_same_in_both_editions() {
         for other in ["2021", "2024"] {
             assert_eq!(edited.truth(other), original.truth(edition), "{advice}");
         }
-        // The edit that keeps the meaning of one edition is the one that mends the other.
+        // The edit that keeps the meaning of one edition gives it to the other one.
         if is_of_both {
             let (_, stderr) = original.with(if edition == "2021" { "2024" } else { "2021" }, "drops=vn");
             assert!(stderr.contains(&format!("    to mend it: {advice} [")), "{stderr}");

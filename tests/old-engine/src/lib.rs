@@ -1,4 +1,4 @@
-//! The search engine before its runs became one ledger, and a search that runs it in lockstep with the present one.
+//! The old search engine, which had no ledger, and a search that runs it in lockstep with the present one.
 //!
 //! [`before`] is a copy of the old engine. [`search`] has the interface of `bisect_core::search`, so tests of the
 //! present engine compare both engines if this crate takes the place of `bisect_core`. The crate can be deleted once

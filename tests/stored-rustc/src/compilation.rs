@@ -147,7 +147,7 @@ impl Compilation {
         Ok(None)
     }
 
-    /// Waits until no other process compiles the same. They compile one after the other until the file is closed.
+    /// Locks this compilation: another process that compiles the same waits until the returned file is closed.
     ///
     /// # Errors
     /// If the file cannot be made or locked.

@@ -38,7 +38,7 @@ fn main() -> io::Result<ExitCode> {
     end_like(status)
 }
 
-/// Restores what was stored, if it is, and prints what rustc has printed. Returns whether it was.
+/// Restores a stored result, and prints what rustc has printed. Returns true if there was one.
 fn pass_on_restored(compilation: &Compilation) -> io::Result<bool> {
     let Some(printed) = compilation.restore()? else { return Ok(false) };
     io::stderr().write_all(&printed.stderr)?;

@@ -1,7 +1,7 @@
 //! Names of temporary directories, which are new each time.
 //!
-//! What a compiler writes contains them in paths: in debug information, for example. Their length is always the same,
-//! so a name is replaced by another one where it stands.
+//! The output of a compiler contains them in paths: in debug information, for example. All names of one form have the same
+//! length, so a name can be replaced by another one in place.
 
 use std::{borrow::Cow, fmt};
 
@@ -45,7 +45,7 @@ impl RandomNames {
         Self(text.lines().map(str::to_owned).collect())
     }
 
-    /// Returns a text without these names: another compilation's names give the same text.
+    /// Returns a text with placeholders for these names, so that texts of two compilations can be compared.
     pub(crate) fn hidden<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
         let mut hidden = Cow::Borrowed(text);
         for (number, name) in self.0.iter().enumerate() {

@@ -33,7 +33,7 @@ pub(crate) const HOUSES: &[House] = &[
         rooms: &[
             "search",
             "search/suite",
-            "search/alone",
+            "search/unsplit",
             "search/test",
             "search/sequential",
             "search/noisy",

@@ -39,7 +39,8 @@ pub(in crate::search) enum Why {
     Evidence,
 }
 
-/// A check of the only test. Those of several tests have no fields: each test knows which outcome it expects.
+/// A check in a search that is not split. After a split, its fields have their default values: each test knows which
+/// outcome it expects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::search) struct Check {
     /// The earlier trial with the same selection, if there is one.

@@ -1,6 +1,6 @@
 //! The ledger of a search: each trial, the reason why it is asked, and the results of its runs.
 //!
-//! It only grows. The provers, the guesses and the views read it, and a test that changes its prover reads it again
+//! Trials are never removed. The provers, the guesses and the views read it, and a test that changes its prover reads it again
 //! from the start. Reports are dropped when no test can use them any more: a run may report a million changes.
 
 mod entry;
@@ -21,9 +21,8 @@ use super::model::{
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
     entries: Vec<Entry>,
-    /// The questions of a search that is not split, by the prefixes of their selections, until they are answered or
-    /// useless: with many runs in flight, a search wants thousands of trials, and each guess about the next outcomes
-    /// looks for the trial of one question.
+    /// The trials of a search that is not split whose answers may still be taken, by the prefixes of their selections. With
+    /// many runs in flight, a search wants thousands of trials, and each guess about the next outcomes looks one up.
     open: BTreeMap<Prefix, Vec<TrialId>>,
     /// The checks of a search that is not split.
     checks: Vec<TrialId>,
@@ -76,7 +75,7 @@ impl Ledger {
         TrialId(self.entries.len())
     }
 
-    /// Returns the open trial that answers a question of the only test.
+    /// Returns the open trial that answers a question, in a search that is not split.
     pub(super) fn find(&self, asked: &Asked) -> Option<&Entry> {
         let open = self.open.get(&asked.selection.prefix)?;
         let is_of = |entry: &&Entry| {
@@ -159,7 +158,7 @@ impl Ledger {
 
 /// The checks of a search that is not split.
 impl Ledger {
-    /// Adds a check: a separate trial, whose answer nobody waits for. With an expected outcome, it is run before anything
+    /// Adds a check: a separate trial, whose answer the procedure does not use. With an expected outcome, it is run before anything
     /// else; without one, beside the trial with the same selection.
     pub(super) fn check(&mut self, asked: Asked, expected: Option<Outcome>) -> TrialId {
         let of = self.entries.iter().find(|entry| entry.trial.selection == asked.selection);

@@ -52,7 +52,7 @@ pub(super) struct NoisySearch {
     /// The number of the test in the ledger.
     test: usize,
     state: NoisyState,
-    /// The runs of proofs that are in flight: the index of the proof, and the side.
+    /// For each trial in flight that belongs to a proof: the index of the proof, and its side.
     tossed: BTreeMap<TrialId, (usize, Side)>,
     /// True if the next run repeats the end that failed.
     wants_recheck: bool,
@@ -61,7 +61,7 @@ pub(super) struct NoisySearch {
 }
 
 impl NoisySearch {
-    /// Returns the search that follows from all runs of this test, in which these changes were reported, in order.
+    /// Returns a search that begins with all runs of the test. `known` are the changes that they reported, in order.
     pub(super) fn new(test: usize, confidence: f64, options: &Options, known: Vec<Rank>, ledger: &Ledger) -> Self {
         let mut state = NoisyState::new(confidence, options, known, ledger.runs(test).to_vec());
         stopping_rule::conclude(&mut state, ledger.runs(test), options);
@@ -73,7 +73,7 @@ impl NoisySearch {
         &self.state
     }
 
-    /// Returns the next step, if this is the only test.
+    /// Returns the next step of a search that has one test.
     pub(super) fn step(&mut self, ledger: &mut Ledger, options: &Options) -> Step {
         if let Some(verdict) = self.state.verdict() {
             return Step::Done(verdict.clone());
@@ -126,8 +126,8 @@ impl NoisySearch {
         self.state.verdict().is_none() && self.state.is_evidence(selection)
     }
 
-    /// Takes note that a trial begins that is evidence. A coin toss, by this search or by that of another test, may
-    /// have selected its side of a proof.
+    /// Records that a trial of evidence begins. `toss` names its proof and side, if a coin toss selected it, of this search
+    /// or of that of another test.
     pub(super) fn begin(&mut self, id: TrialId, toss: Option<&Toss>) {
         self.wants_recheck = false;
         let side = toss.and_then(|Toss { set, side }| Some((self.state.proofs.position(set.as_ref()?)?, *side)));
@@ -166,8 +166,7 @@ impl NoisySearch {
         self.conclude(ledger, options);
     }
 
-    /// Takes the result of a run, if this is the only test: of a trial that this search has asked for, or of an earlier
-    /// one.
+    /// Takes the result of a run, in a search that has one test. The trial may be older than this search.
     pub(super) fn record(&mut self, id: TrialId, observation: Observation, ledger: &mut Ledger, options: &Options) {
         // What it reported is not needed again.
         ledger[id].record(vec![Observation { outcome: observation.outcome, reported: Vec::new() }]);

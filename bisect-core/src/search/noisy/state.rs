@@ -59,7 +59,7 @@ pub(super) enum Stage {
 }
 
 impl NoisyState {
-    /// Returns the state that follows from these runs, in which these changes were reported, in order.
+    /// Returns the state after these runs. `known` are the changes that they reported, in order.
     pub(super) fn new(confidence: f64, options: &Options, known: Vec<Rank>, runs: Vec<Run>) -> Self {
         let mut this = Self {
             order: options.order,
@@ -81,7 +81,7 @@ impl NoisyState {
         this
     }
 
-    /// Takes the result of a run of any trial, from this search or another: a run, unless it is unresolved.
+    /// Takes the result of a run. `run` is `None` if it is unresolved. The trial may be one that another test asked for.
     pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation, run: Option<Run>) {
         if self.verdict.is_some() {
             return;

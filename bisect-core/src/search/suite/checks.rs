@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 use super::{joint, plan::Plan};
 use crate::search::tuning;
 use crate::search::{
-    alone::{left_out, of_change},
     ledger::{Check, Ledger, Why},
     model::{
         Options,
@@ -22,6 +21,7 @@ use crate::search::{
     },
     sequential::Answer,
     test::{Test, TestCheck},
+    unsplit::{left_out, of_change},
 };
 
 /// Schedules checks before a test takes this answer, if the answer would name a culprit. Returns true if the test has

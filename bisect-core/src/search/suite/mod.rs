@@ -1,7 +1,7 @@
 //! The search over one test or several, which share runs.
 //!
 //! Each test proves its own culprits, and every run answers for as many tests as possible. A search begins with one
-//! test, the whole target, whose trials [`alone`] chooses. It may be split. Then each test is first run in its own
+//! test, the whole target, whose trials [`unsplit`] chooses. It may be split. Then each test is first run in its own
 //! process. A question that names its changes (Does this set fail alone? Does anything else fail?) needs an exact run.
 //! The run also answers for every other test to which it is equivalent: see [`joint`]. Prefixes are *pooled*: [`pool`]
 //! chooses the selection, and a [`Test`] interprets the result. If one trial may be in flight, pooled runs come first:
@@ -23,7 +23,6 @@ use plan::Plan;
 use pool::Pool;
 
 use crate::search::{
-    alone::{self, Alone},
     ledger::{Asked, Entry, Ledger, Why},
     model::{
         Options, Step,
@@ -37,14 +36,15 @@ use crate::search::{
     noisy::NoisyState,
     sequential::{Answer, Procedure},
     test::{self, Test},
+    unsplit::{self, Unsplit},
 };
 
 /// The search over one test or several.
 #[derive(Clone, Debug)]
 pub(super) struct Suite {
     pub(super) tests: Vec<Test>,
-    /// The choice of the trials of the only test, until the search is split.
-    pub(super) alone: Option<Alone>,
+    /// The choice of the next trial, until the search is split.
+    pub(super) unsplit: Option<Unsplit>,
     /// Every change ever reported, in order; empty before the split.
     known: Vec<Rank>,
     /// The culprits since the split, in the order in which they were found: the test, and the index among the culprits
@@ -66,17 +66,17 @@ impl Suite {
     pub(super) fn new(ledger: &Ledger, options: &Options) -> Self {
         let procedure = Procedure::new(options.clone());
         let mut this = Self::over(vec![Test::new(procedure.clone())], &procedure);
-        this.alone = Some(Alone::new(options));
+        this.unsplit = Some(Unsplit::new(options));
         this.expect_noise(ledger, options);
         this
     }
 
-    /// Returns a search over these tests. Before the first run alone, this procedure has the direction and the likely
-    /// groups of all.
+    /// Returns a search over these tests. The procedure supplies the direction and the likely groups that all of them
+    /// start with.
     fn over(tests: Vec<Test>, procedure: &Procedure) -> Self {
         Self {
             tests,
-            alone: None,
+            unsplit: None,
             known: Vec::new(),
             found: Vec::new(),
             pool: Pool {
@@ -100,7 +100,7 @@ impl Suite {
 
     /// Splits the search into this number of tests.
     pub(super) fn split(&mut self, tests: NonZeroUsize, ledger: &mut Ledger, options: &Options) {
-        let calibrated = self.alone.as_ref().and_then(Alone::calibrated);
+        let calibrated = self.unsplit.as_ref().and_then(Unsplit::calibrated);
         let procedure = calibrated.cloned().unwrap_or_else(|| Procedure::new(options.clone()));
         let known = self.known().to_vec();
         *self = Self::over(vec![Test::new(procedure.for_test()); tests.get()], &procedure);
@@ -117,8 +117,8 @@ impl Suite {
         if self.tests[test].noisy().is_some() {
             return;
         }
-        if let Some(alone) = &self.alone {
-            let known = alone.known(&self.tests[test]).to_vec();
+        if let Some(unsplit) = &self.unsplit {
+            let known = unsplit.known(&self.tests[test]).to_vec();
             return self.tests[test].switch_to_noisy(test, confidence, known, ledger, options);
         }
         let share = (1.0 - confidence) / self.tests.len() as f64;
@@ -137,8 +137,8 @@ impl Suite {
 
     /// Returns the next step.
     pub(super) fn step(&mut self, ledger: &mut Ledger, options: &Options) -> Step {
-        if let Some(alone) = &mut self.alone {
-            return alone.step(&mut self.tests[0], ledger, options);
+        if let Some(unsplit) = &mut self.unsplit {
+            return unsplit.step(&mut self.tests[0], ledger, options);
         }
         if let Some(verdict) = self.verdict(ledger) {
             return Step::Done(verdict);
@@ -212,12 +212,12 @@ impl Suite {
         if ledger.is_before_split(id) {
             return ledger[id].record(observations);
         }
-        let Some(alone) = &mut self.alone else { return self.record_shared(id, observations, ledger, options) };
+        let Some(unsplit) = &mut self.unsplit else { return self.record_shared(id, observations, ledger, options) };
         let test = &mut self.tests[0];
         for observation in observations {
-            alone.record(id, observation, test, ledger, options);
+            unsplit.record(id, observation, test, ledger, options);
         }
-        if alone::is_contradicted(test, ledger, options) {
+        if unsplit::is_contradicted(test, ledger, options) {
             self.switch_to_noisy(0, ledger, options);
         }
     }
@@ -263,8 +263,8 @@ impl Suite {
 
     /// Returns the trials with runs in flight that are of no use to any test.
     pub(super) fn obsolete(&mut self, ledger: &mut Ledger, options: &Options) -> Vec<TrialId> {
-        if let Some(alone) = &mut self.alone {
-            return alone.obsolete(&self.tests[0], ledger, options);
+        if let Some(unsplit) = &mut self.unsplit {
+            return unsplit.obsolete(&self.tests[0], ledger, options);
         }
         let useful = if self.verdict(ledger).is_some() { Vec::new() } else { self.useful(ledger) };
         ledger.in_flight().filter(|trial| !useful.contains(trial)).collect()
@@ -334,7 +334,7 @@ impl Suite {
             return Some(stopped.clone());
         }
         let verdicts = self.tests.iter().map(|test| test.settled(ledger)).collect::<Option<Vec<_>>>()?;
-        if self.alone.is_none() && self.is_being_checked(ledger) {
+        if self.unsplit.is_none() && self.is_being_checked(ledger) {
             return None;
         }
         let rank = |verdict: &&Verdict| match verdict {
@@ -350,12 +350,12 @@ impl Suite {
 
     /// Returns every change ever reported, in order.
     pub(super) fn known(&self) -> &[Rank] {
-        self.alone.as_ref().map_or(&self.known, |alone| alone.known(&self.tests[0]))
+        self.unsplit.as_ref().map_or(&self.known, |unsplit| unsplit.known(&self.tests[0]))
     }
 
     /// Returns the culprits so far. A culprit of several tests is one entry.
     pub(super) fn culprits(&self) -> Vec<Shared<'_>> {
-        if self.alone.is_some() {
+        if self.unsplit.is_some() {
             return Shared::group(self.tests[0].found().iter().map(|culprit| (0, culprit)));
         }
         let found = self.found.iter().map(|&(test, which)| (test, &self.tests[test].found()[which]));
@@ -368,15 +368,15 @@ impl Suite {
 
     /// Returns the number of candidates of the test with the most.
     pub(super) fn candidates(&self) -> Option<usize> {
-        if self.alone.is_some() {
-            return alone::candidates(&self.tests[0]);
+        if self.unsplit.is_some() {
+            return unsplit::candidates(&self.tests[0]);
         }
         self.tests.iter().filter_map(|test| Some(test.narrowing()?.candidates.len())).max()
     }
 
     /// Estimates the number of trials left.
     pub(super) fn trials_left(&self) -> Option<usize> {
-        if self.alone.is_some() { alone::trials_left(&self.tests[0]) } else { Some(self.shared_trials_left()) }
+        if self.unsplit.is_some() { unsplit::trials_left(&self.tests[0]) } else { Some(self.shared_trials_left()) }
     }
 
     /// Estimates the number of trials left, if each test needs one more change.

@@ -8,9 +8,9 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use super::pool::{self, Member, Named};
 use crate::search::{
-    alone::group_tests,
     model::{rank::Rank, ranked, selection::Selection},
     tuning,
+    unsplit::group_tests,
 };
 
 /// Returns the group that tells most about the suspects of these tests, in addition to the selections `in_flight`; its

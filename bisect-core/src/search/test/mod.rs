@@ -6,8 +6,8 @@
 //! bracket, the guess. When the guess is down to one change, one run of that change alone confirms it in most cases. In
 //! the other cases the test searches by exact prefixes.
 //!
-//! A test that contradicts itself changes its mind: a noisy search reads the test's runs in the ledger again, and takes
-//! them as evidence. See [`noisy_test`].
+//! A test that contradicts itself switches to a noisy search, which begins with the test's runs in the ledger. See
+//! [`noisy_test`].
 
 mod guess;
 mod noisy_test;
@@ -143,7 +143,7 @@ impl Test {
         }
     }
 
-    /// Returns the verdict, once no check of an only test is due.
+    /// Returns the verdict, unless a check is still due. After a split, none is.
     pub(in crate::search) fn settled(&self, ledger: &Ledger) -> Option<&Verdict> {
         let is_checked = || self.is_over() || ledger.checks_due().next().is_none();
         self.verdict().filter(|_| is_checked())

@@ -1,7 +1,8 @@
 //! A test that contradicts itself: it switches to a noisy search, and the other tests stay sequential.
 //!
-//! The noisy search begins with all runs of the test that the ledger has. From then on the test asks its own questions. A run that one noisy test asks for is made for all noisy tests for which it
-//! is evidence: tests that share a culprit share its search.
+//! The noisy search begins with all runs of the test that the ledger has. From then on the test asks its own questions. A
+//! run that one noisy test asks for is made for all noisy tests for which it is evidence: tests that share a culprit share
+//! its search.
 
 use alloc::{boxed::Box, vec::Vec};
 

@@ -24,7 +24,7 @@ const FEW_EXECUTIONS: usize = 16;
 const LONG_RUN: Duration = Duration::from_secs(1);
 /// The number of failures from which the rate is known well enough: within a factor of two in most cases.
 const SUFFICIENT_FAILURES: usize = 4;
-/// The number of executions from which on the rates that they exclude are stated.
+/// The fewest executions for which the excluded failure rate is stated.
 const TELLING_EXECUTIONS: usize = 4;
 /// A rate from which on a search needs no repetition within a run.
 const HIGH_RATE: f64 = 0.3;

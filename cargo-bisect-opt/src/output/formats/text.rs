@@ -240,7 +240,7 @@ impl AnswerText<'_> {
             writeln!(out)?;
         }
         let number = number.map(|n| format!("{n}. ")).unwrap_or_default();
-        // The name of a step is its number, after the noun.
+        // The name of a step is the noun and its number, and the noun is written before the name.
         let number_of_step = facts.name.strip_prefix(change.noun.as_str()).filter(|rest| rest.starts_with(' '));
         let name = match number_of_step {
             _ if facts.name.is_empty() => String::new(),

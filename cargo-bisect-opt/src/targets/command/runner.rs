@@ -427,7 +427,7 @@ impl Runner for CommandRunner {
     }
 
     fn paste(&self, line: &Pasting<'_>) -> LineResult {
-        // The line is that of the first slot, in which another run may be.
+        // The line is that of the first slot, which another run may use.
         let is_taken = !line.is_alone && !self.can_paste_at_once();
         if self.options.launcher.is_some() || is_taken {
             return LineResult::NotRun;

@@ -116,7 +116,7 @@ pub(crate) fn judge(execution: &Execution, criteria: &Criteria) -> (Outcome, Str
     for part in execution {
         let (outcome, reason) = criteria.judge(part);
         let is_worse = match outcome {
-            // It failed as usual.
+            // It has a reason if it failed as at the other end.
             Outcome::Pass => verdict == (Outcome::Pass, String::new()),
             Outcome::Fail => verdict.0 != Outcome::Fail,
             Outcome::Unresolved(_) => verdict.0 == Outcome::Pass,

@@ -282,7 +282,7 @@ impl Runner for VictimRunner {
         if self.options.launcher.is_some() {
             return LineResult::NotRun;
         }
-        // However the victim fails, it is its failure.
+        // Any failure of the victim counts, whatever its cause.
         Pasting { failures: &[], ..*line }.run(TargetKind::Program, self.options.skip_code, [])
     }
 }

@@ -13,8 +13,8 @@ pub(in crate::search) struct Answer<'a> {
     /// The trial; `None` for an answer that is only assumed.
     pub(in crate::search) trial: Option<TrialId>,
     pub(in crate::search) outcome: Outcome,
-    /// The reported changes, in order. `None` for an answer that is only assumed: that the run reports the same changes as
-    /// the runs before.
+    /// The reported changes, in order. `None` for an answer that is only assumed, which reports the same changes as earlier
+    /// ones.
     pub(in crate::search) reported: Option<&'a Arc<[Rank]>>,
 }
 

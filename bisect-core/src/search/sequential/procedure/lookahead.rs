@@ -70,8 +70,8 @@ pub(in crate::search) fn asks_about_made_up(procedure: &Procedure) -> bool {
     procedure.is_made_up && !matches!(procedure.state, State::AllOff { .. } | State::Narrow { .. })
 }
 
-/// Returns true if the procedure may still ask the question of a trial, which it was expected to ask; if not, the answer
-/// is useless.
+/// Returns true if the procedure may still ask the question of a trial that was started early. Otherwise, its answer is
+/// useless.
 pub(in crate::search) fn may_ask(procedure: &Procedure, entry: &Entry) -> bool {
     let (question, selection) = (entry.trial.question, &entry.trial.selection);
     let is_of_this_stage = entry.stage == procedure.stage();

@@ -1,4 +1,4 @@
-//! The choice of the trials of an only test.
+//! The choice of the next trial while the search has one test.
 //!
 //! While its runs are believed, the test's [`Procedure`] asks one question after the other. Where several trials may be in
 //! flight, [`group_tests`] narrows the candidates, and [`speculation`] asks questions early. [`checks`] defines the runs
@@ -39,9 +39,9 @@ use crate::search::model::likely_groups::LikelyGroups;
 use crate::search::model::rank::{Order, Rank};
 use crate::search::tuning;
 
-/// The state from which the next trial of an only test follows, beside the test and the ledger.
+/// The state from which the next trial follows while the search has one test, beside that test and the ledger.
 #[derive(Clone, Debug)]
-pub(super) struct Alone {
+pub(super) struct Unsplit {
     /// The trials whose answers are wanted; the one that the procedure waits for is first. Each answer invalidates this
     /// list.
     wanted: Option<Vec<TrialId>>,
@@ -58,7 +58,7 @@ pub(super) struct Alone {
     rng: SeededRng,
 }
 
-impl Alone {
+impl Unsplit {
     pub(super) fn new(options: &Options) -> Self {
         Self {
             wanted: None,

@@ -9,7 +9,7 @@
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::{Alone, checks, group_tests};
+use super::{Unsplit, checks, group_tests};
 use crate::search::{
     ledger::{Entry, Ledger},
     model::{
@@ -32,7 +32,7 @@ pub(super) struct EarlyChecks {
     suspect: Option<Rank>,
     /// The trials that repeat the proof.
     repeats: Vec<TrialId>,
-    /// The only suspect when the first run of a trial was started, by trial.
+    /// For each trial: the sole suspect when its first run was started, if there was one.
     predicting: BTreeMap<TrialId, Rank>,
 }
 
@@ -106,7 +106,7 @@ impl EarlyChecks {
         wanted[1..].sort_by_cached_key(|&trial| SeededRng::new(options.seed ^ trial.0 as u64).next());
     }
 
-    /// Takes note of the only suspect, if there is one, when the first run of a trial is started.
+    /// Records the sole suspect, if there is one, when the first run of a trial is started.
     pub(super) fn begin(&mut self, trial: TrialId, sole_suspect: Option<Rank>) {
         match sole_suspect {
             Some(suspect) => self.predicting.insert(trial, suspect),
@@ -172,8 +172,8 @@ fn proof_end(suspect: Rank, wanted: &[TrialId], ledger: &Ledger) -> usize {
 }
 
 /// Returns the only suspect as a culprit while both runs of its proof are wanted or in flight.
-pub(in crate::search) fn expected_culprit(alone: &Alone, test: &Test, ledger: &Ledger) -> Option<Culprit> {
-    let suspect = alone.sole_suspect.filter(|_| test.noisy.is_none())?;
-    let [confirmed_by, _] = proof_of(suspect, alone.wanted.as_ref()?, ledger)?;
+pub(in crate::search) fn expected_culprit(unsplit: &Unsplit, test: &Test, ledger: &Ledger) -> Option<Culprit> {
+    let suspect = unsplit.sole_suspect.filter(|_| test.noisy.is_none())?;
+    let [confirmed_by, _] = proof_of(suspect, unsplit.wanted.as_ref()?, ledger)?;
     Some(Culprit { changes: [suspect].into(), mode: test.procedure.mode(), confirmed_by })
 }

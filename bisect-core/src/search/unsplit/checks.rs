@@ -21,7 +21,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::Alone;
+use super::Unsplit;
 use crate::search::tuning;
 use crate::search::{
     ledger::{Asked, Entry, Ledger, Run, Why},
@@ -41,7 +41,7 @@ use crate::search::{
     test::Test,
 };
 
-impl Alone {
+impl Unsplit {
     /// Returns the culprit whose checks are not over, if there is one.
     pub(in crate::search) fn under_check(&self, test: &Test, ledger: &Ledger) -> Option<&Culprit> {
         let is_open = test.noisy.is_none() && test.stopped.is_none() && ledger.checks_due().next().is_some();
