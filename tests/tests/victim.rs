@@ -203,7 +203,7 @@ fn a_test_that_never_fails_or_always() {
     finished.expect_message(&[
         "`tests::t100` never failed: in 0 of ",
         "beside all others, 2 at once",
-        " alone (a rate above ",
+        " alone",
         bound,
     ]);
     let finished = search("victim=100 always", "--victim t100").expect_status(1);
