@@ -200,12 +200,7 @@ fn a_test_that_must_not_run_beside_it() {
 fn a_test_that_never_fails_or_always() {
     let finished = search("victim=100", "--victim t100 --budget 10s").expect_status(1);
     let bound = "(a rate above ";
-    finished.expect_message(&[
-        "`tests::t100` never failed: in 0 of ",
-        "beside all others, 2 at once",
-        " alone",
-        bound,
-    ]);
+    finished.expect_message(&["`tests::t100` never failed: in 0 of ", "beside all others, 2 at once", " alone", bound]);
     let finished = search("victim=100 always", "--victim t100").expect_status(1);
     finished.expect_message(&["`tests::t100` fails alone, too: no other test is needed to make it fail"]);
 }
