@@ -82,15 +82,13 @@ fn run_at_once<T: Target>(
     if session.workers.free_slots() < 2 || !runner.can_paste_at_once() || is_known {
         return;
     }
-    let Some(timeout) = time_for_line(session) else { return };
-    let (interrupt, is_alone, failures) = (lab.interrupt, session.workers.is_idle(), &session.failures[..]);
-    let run = |line: &str, log: &str| {
-        let log = &logs.join(log);
-        runner.paste(&Pasting { line, log, interrupt, timeout, temporary, is_alone, failures })
-    };
+    let logs = ["log", "log-2"].map(|log| logs.join(log));
+    let first = pasting(session, &lines[0], temporary, &logs[0]);
+    let second = pasting(session, &lines[1], temporary, &logs[1]);
+    let (Some(first), Some(second)) = (first, second) else { return };
     let results = thread::scope(|scope| {
-        let second = thread::Builder::new().spawn_scoped(scope, || run(&lines[1], "log-2")).ok()?;
-        Some([run(&lines[0], "log"), second.join().ok()?])
+        let other = thread::Builder::new().spawn_scoped(scope, || runner.paste(&second)).ok()?;
+        Some([runner.paste(&first), other.join().ok()?])
     });
     for ((line, result), expected) in
         lines.iter().zip(results.into_iter().flatten()).zip([LineResult::Fail, LineResult::Pass])
@@ -114,16 +112,8 @@ fn result_of<T: Target>(
         session.lab.pasted.update(|count| count + 1);
         return known;
     }
-    let Some(timeout) = time_for_line(session) else { return LineResult::NotRun };
-    let result = session.target.runner().paste(&Pasting {
-        line,
-        log,
-        interrupt: session.lab.interrupt,
-        timeout,
-        temporary,
-        is_alone: session.workers.is_idle(),
-        failures: &session.failures,
-    });
+    let Some(pasting) = pasting(session, line, temporary, log) else { return LineResult::NotRun };
+    let result = session.target.runner().paste(&pasting);
     if result != LineResult::NotRun {
         session.lab.pasted.update(|count| count + 1);
         record(session.lab, line, result);
@@ -131,16 +121,30 @@ fn result_of<T: Target>(
     result
 }
 
-/// Returns the time that a line may take; `None` if the limits of the search allow no run any more.
-fn time_for_line<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<Duration> {
-    let runs = session.lab.totals.runs + session.search.progress().runs();
-    let is_out_of_runs = session.lab.options.max_runs.is_some_and(|max| runs >= max);
-    let left = session.lab.time_left();
-    if is_out_of_runs || left == Some(Duration::ZERO) || session.lab.interrupt.requested() {
+/// Returns a line with what its shell needs; `None` if the limits of the search allow no run any more.
+fn pasting<'a, T: Target>(
+    session: &'a Session<'_, '_, '_, '_, T>,
+    line: &'a str,
+    temporary: &'a ScratchDir,
+    log: &'a Path,
+) -> Option<Pasting<'a>> {
+    let lab = &session.lab;
+    let runs = lab.totals.runs + session.search.progress().runs();
+    let is_out_of_runs = lab.options.max_runs.is_some_and(|max| runs >= max);
+    let left = lab.time_left();
+    if is_out_of_runs || left == Some(Duration::ZERO) || lab.interrupt.requested() {
         return None;
     }
-    let time = session.lab.elapsed() + EXTRA_TIME;
-    Some(left.map_or(time, |left| left.min(time)))
+    let time = lab.elapsed() + EXTRA_TIME;
+    Some(Pasting {
+        line,
+        log,
+        interrupt: lab.interrupt,
+        timeout: left.map_or(time, |left| left.min(time)),
+        temporary,
+        is_alone: session.workers.is_idle(),
+        failures: &session.failures,
+    })
 }
 
 /// Returns the recorded result of a line, which this search or an interrupted one has run.
