@@ -124,6 +124,7 @@ extern crate alloc;
 pub mod moments;
 pub mod protocol;
 #[cfg(feature = "search")]
+extern crate std; // DEBUG
 pub mod search;
 
 pub use protocol::{

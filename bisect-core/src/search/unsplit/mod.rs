@@ -5,21 +5,19 @@
 //! that are made before a culprit is named, and [`early_checks`] those that are made beside its proof. If the test is
 //! noisy, its noisy search chooses.
 
+mod beliefs;
 mod checks;
 mod early_checks;
 pub(super) mod group_tests;
-mod pairs;
 mod speculation;
-mod suspects;
 
 use alloc::{vec, vec::Vec};
 
 pub(super) use checks::{left_out, of_change};
 use early_checks::EarlyChecks;
 pub(super) use early_checks::expected_culprit;
-use pairs::Pairs;
+use beliefs::Beliefs;
 use speculation::Early;
-use suspects::Suspects;
 
 use super::{
     ledger::{Asked, Entry, Ledger, Run},
@@ -245,7 +243,7 @@ impl Unsplit {
         let count = options.in_flight.get();
         let (mut asked, sole_suspect) = with_groups(&test.procedure, ledger, options).unwrap_or_else(|| {
             let early = |asked: &Asked| early_answer(asked, ledger);
-            (speculation::wanted(&test.procedure, Pairs::default(), count, early), None)
+            (speculation::wanted(&test.procedure, Beliefs::default(), count, early).into_iter().map(|(asked, _)| asked).collect(), None)
         });
         let sole_suspect = sole_suspect.or_else(|| self.early_checks.suspect_in_proof(&test.procedure));
         self.sole_suspect = sole_suspect;
@@ -282,9 +280,9 @@ impl Unsplit {
 fn steer(test: &mut Test, ledger: &Ledger, options: &Options) {
     let is_tested = |asked| ledger.find(&asked).is_some_and(Entry::is_started);
     if may_test_groups(options) && !test.procedure.question().is_ok_and(is_tested) {
-        match suspects(&test.procedure, ledger) {
-            Some(suspects) => suspects.steer(&mut test.procedure),
-            None => lookahead::suspect(&mut test.procedure, Vec::new()),
+        match beliefs(&test.procedure, ledger) {
+            Some(beliefs) => beliefs.steer(&mut test.procedure),
+            None => lookahead::steer(&mut test.procedure, None),
         }
     }
 }
@@ -306,24 +304,38 @@ pub(super) fn is_contradicted(test: &Test, ledger: &Ledger, options: &Options) -
 fn with_groups(procedure: &Procedure, ledger: &Ledger, options: &Options) -> Option<(Vec<Asked>, Option<Rank>)> {
     let count = options.in_flight.get();
     let (mut wanted, mut next) = lookahead::to_first_cut(procedure).filter(|_| may_test_groups(options))?;
-    let suspects = suspects(&next, ledger)?;
+    let beliefs = beliefs(&next, ledger)?;
+    let is_started = |procedure: &Procedure| procedure.question().is_ok_and(|asked| ledger.find(&asked).is_some_and(Entry::is_started));
+    if !is_started(&next) {
+        beliefs.steer(&mut next);
+    }
     wanted.push(next.question().ok()?);
     for running in ledger.iter().filter(|entry| entry.in_flight() > 0) {
-        if suspects.are_separated_by(&next, &running.trial.selection) {
+        if beliefs.information(next.mode(), &running.trial.selection) > tuning::MIN_BITS_OF_A_GROUP {
             let asked = running.asked();
             if !wanted.contains(&asked) {
                 wanted.push(asked);
             }
         }
     }
-    let groups = count.saturating_sub(wanted.len());
-    let asked = wanted.iter().map(|asked| &asked.selection);
-    let groups = suspects.groups(&next, asked, groups);
-    wanted.extend(groups);
-    let sole_suspect = suspects.sole();
-    let pairs = suspects.pairs();
-    suspects.steer(&mut next);
-    for asked in speculation::wanted(&next, pairs, count, |asked| early_answer(asked, ledger)) {
+    let sole_suspect = beliefs.sole();
+    let futures = speculation::wanted(&next, beliefs.clone(), count, |asked| early_answer(asked, ledger));
+    let mut futures = futures.into_iter().filter(|(asked, _)| !wanted.contains(asked)).collect::<Vec<_>>().into_iter().peekable();
+    let mut groups = beliefs.groups(&next);
+    wanted.iter().for_each(|asked| groups.note(&asked.selection));
+    // A question of the proof saves a run if it is needed; a group saves its bits.
+    while wanted.len() < count {
+        let group = groups.best().filter(|&(_, gain)| gain > tuning::MIN_BITS_OF_A_GROUP);
+        let likelihood = futures.peek().map(|&(_, likelihood)| likelihood);
+        if std::env::var("DEBUG").is_ok() { std::println!("   gain {:?} likelihood {likelihood:?}", group.as_ref().map(|g| g.1)); }
+        let asked = match group {
+            Some((asked, gain)) if likelihood.is_none_or(|likelihood| gain > likelihood) => asked,
+            _ => match futures.next() {
+                Some((asked, _)) => asked,
+                None => break,
+            },
+        };
+        groups.note(&asked.selection);
         if !wanted.contains(&asked) {
             wanted.push(asked);
         }
@@ -339,11 +351,11 @@ fn early_answer<'a>(asked: &Asked, ledger: &'a Ledger) -> Option<Early<'a>> {
     Some((entry.trial.id, outcome, reported))
 }
 
-/// Returns the changes that explain the outcomes of all runs so far.
-fn suspects(procedure: &Procedure, ledger: &Ledger) -> Option<Suspects> {
+/// Returns what the outcomes of all runs so far make likely.
+fn beliefs(procedure: &Procedure, ledger: &Ledger) -> Option<Beliefs> {
     let ended = ledger.iter().filter(|entry| entry.agree(0));
     let runs: Vec<_> = ended.filter_map(|entry| Some((&entry.trial.selection, *entry.outcomes().first()?))).collect();
-    Suspects::of(procedure, &runs)
+    Beliefs::of(procedure, &runs)
 }
 
 /// Returns true if groups are tested. A counter can only be run with a prefix of its steps.

@@ -9,7 +9,7 @@
 use alloc::{collections::BinaryHeap, rc::Rc, sync::Arc, vec::Vec};
 use core::cmp::{Ordering, Reverse};
 
-use super::pairs::Pairs;
+use super::beliefs::Beliefs;
 use crate::search::{
     ledger::Asked,
     model::{
@@ -29,22 +29,22 @@ struct Future {
     /// The order of creation, by which the first of equally likely futures is examined first.
     turn: Reverse<usize>,
     procedure: Rc<Procedure>,
-    /// The pairs that explain all runs of this future, if only pairs explain those that were made; else none.
-    pairs: Pairs,
+    /// The beliefs that explain all runs of this future, if only beliefs explain those that were made; else none.
+    beliefs: Beliefs,
     /// The outcome of the trial that the procedure waits for. It is applied only when the future is examined.
     outcome: Option<Outcome>,
 }
 
 impl Future {
-    /// Returns the procedure and the pairs after the outcome.
-    fn examine(self) -> (Rc<Procedure>, Pairs) {
-        let Some(outcome) = self.outcome else { return (self.procedure, self.pairs) };
+    /// Returns the procedure and the beliefs after the outcome.
+    fn examine(self) -> (Rc<Procedure>, Beliefs) {
+        let Some(outcome) = self.outcome else { return (self.procedure, self.beliefs) };
         let mut procedure = self.procedure.after(&Answer::assumed(outcome));
         let asked = self.procedure.question().ok();
-        let pairs =
-            asked.map(|asked| self.pairs.after(procedure.mode(), &asked.selection, outcome)).unwrap_or_default();
-        pairs.steer(&mut procedure);
-        (Rc::new(procedure), pairs)
+        let beliefs =
+            asked.map(|asked| self.beliefs.after(procedure.mode(), &asked.selection, outcome)).unwrap_or_default();
+        beliefs.steer(&mut procedure);
+        (Rc::new(procedure), beliefs)
     }
 }
 
@@ -75,18 +75,18 @@ pub(in crate::search) type Early<'a> = (TrialId, Outcome, &'a Arc<[Rank]>);
 /// first.
 pub(in crate::search) fn wanted<'a>(
     procedure: &Procedure,
-    pairs: Pairs,
+    beliefs: Beliefs,
     count: usize,
     early_answer: impl Fn(&Asked) -> Option<Early<'a>>,
-) -> Vec<Asked> {
-    let mut wanted: Vec<Asked> = Vec::new();
+) -> Vec<(Asked, f64)> {
+    let mut wanted: Vec<(Asked, f64)> = Vec::new();
     let mut futures = BinaryHeap::new();
     let mut turns = 0;
-    let mut think_of = |futures: &mut BinaryHeap<Future>, likelihood, procedure, pairs, outcome| {
+    let mut think_of = |futures: &mut BinaryHeap<Future>, likelihood, procedure, beliefs, outcome| {
         turns += 1;
-        futures.push(Future { likelihood, turn: Reverse(turns), procedure, pairs, outcome });
+        futures.push(Future { likelihood, turn: Reverse(turns), procedure, beliefs, outcome });
     };
-    think_of(&mut futures, CERTAIN, Rc::new(procedure.clone()), pairs, None);
+    think_of(&mut futures, CERTAIN, Rc::new(procedure.clone()), beliefs, None);
     for _ in 0..count * tuning::FUTURES_PER_TRIAL {
         let Some(future) = futures.pop() else { break };
         let likelihood = future.likelihood;
@@ -95,27 +95,27 @@ pub(in crate::search) fn wanted<'a>(
         if likelihood < CERTAIN / count as u64 {
             break;
         }
-        let (procedure, pairs) = future.examine();
+        let (procedure, beliefs) = future.examine();
         let Ok(asked) = procedure.question() else { continue };
         if let Some((trial, outcome, reported)) = early_answer(&asked) {
             let mut after = procedure.after(&Answer { trial: Some(trial), outcome, reported: Some(reported) });
-            pairs.steer(&mut after);
-            think_of(&mut futures, likelihood, Rc::new(after), pairs, None);
+            beliefs.steer(&mut after);
+            think_of(&mut futures, likelihood, Rc::new(after), beliefs, None);
             continue;
         }
         if lookahead::asks_about_made_up(&procedure) {
             continue;
         }
-        let of_pairs = pairs.odds_of_failure(procedure.mode(), &asked.selection);
-        let fails = likelihood / 256 * of_pairs.unwrap_or_else(|| lookahead::odds_of_failure(&procedure));
-        if !wanted.contains(&asked) {
-            wanted.push(asked);
+        let believed = beliefs.odds_of_failure(procedure.mode(), &asked.selection);
+        let fails = likelihood / 256 * believed.unwrap_or_else(|| lookahead::odds_of_failure(&procedure));
+        if !wanted.iter().any(|(other, _)| *other == asked) {
+            wanted.push((asked, likelihood as f64 / CERTAIN as f64));
             if wanted.len() == count {
                 break;
             }
         }
-        think_of(&mut futures, fails, procedure.clone(), pairs.clone(), Some(Outcome::Fail));
-        think_of(&mut futures, likelihood - fails, procedure, pairs, Some(Outcome::Pass));
+        think_of(&mut futures, fails, procedure.clone(), beliefs.clone(), Some(Outcome::Fail));
+        think_of(&mut futures, likelihood - fails, procedure, beliefs, Some(Outcome::Pass));
     }
     wanted
 }

@@ -41,15 +41,15 @@ pub(in crate::search) fn rest_of_known(procedure: &Procedure, left_out: &[Rank])
 
 /// Returns the question about a group: a prefix with gaps, together with the forced changes.
 pub(in crate::search) fn group(procedure: &Procedure, prefix: Prefix, gaps: Vec<Range<Rank>>) -> Asked {
-    let forced = procedure.narrowing().map_or(&[][..], |(forced, _)| forced);
+    let forced = procedure.present_set().map_or(&[][..], |(forced, _)| forced);
     let selection = Selection { gaps, ..procedure.select(prefix, forced) };
     Asked { question: Question::Prefix, selection, stage: procedure.stage() }
 }
 
-/// Sets the suspects of the present bracket, whose cuts halve them from now on.
-pub(in crate::search) fn suspect(procedure: &mut Procedure, suspects: Vec<Rank>) {
+/// Proposes the next cut of the present bracket; `None`: it halves the likelihood again.
+pub(in crate::search) fn steer(procedure: &mut Procedure, cut: Option<Rank>) {
     if let State::Narrow { bracket, .. } = &mut procedure.state {
-        *bracket = bracket.clone().suspecting(suspects);
+        *bracket = bracket.clone().proposing(cut);
     }
 }
 
@@ -62,7 +62,7 @@ pub(in crate::search) fn to_first_cut(procedure: &Procedure) -> Option<(Vec<Aske
         let outcome = if odds_of_failure(&procedure) >= tuning::odds::EVEN { Outcome::Fail } else { Outcome::Pass };
         procedure.answer(&Answer::assumed(outcome));
     }
-    procedure.narrowing().is_some().then_some((asked, procedure))
+    procedure.present_set().is_some().then_some((asked, procedure))
 }
 
 /// Returns true if the present question names changes that are only made up, so that no run can answer it.
