@@ -124,7 +124,6 @@ extern crate alloc;
 pub mod moments;
 pub mod protocol;
 #[cfg(feature = "search")]
-extern crate std; // DEBUG
 pub mod search;
 
 pub use protocol::{

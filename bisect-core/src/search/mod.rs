@@ -50,10 +50,12 @@
 //! ```
 
 mod ledger;
+mod math;
 mod model;
 mod noisy;
 mod per_test;
 pub mod posterior;
+mod proposer;
 mod sequential;
 mod suite;
 mod test;

@@ -38,7 +38,6 @@ mod candidates;
 mod choice;
 mod evidence;
 mod interval;
-pub(in crate::search) mod math;
 mod rate;
 mod rate_grid;
 mod runs_left;
@@ -48,7 +47,7 @@ mod tests;
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use core::ops::Range;
 
-use crate::search::tuning;
+use crate::search::{math, tuning};
 use beliefs::{Belief, Beliefs, Kind};
 pub use candidate_set::CandidateSet;
 use candidates::Candidates;

@@ -132,6 +132,17 @@ impl Bracket {
         &self.failing[self.span()]
     }
 
+    /// Returns the likelihood that the candidate at this place is the one searched for, before any run of this bracket.
+    ///
+    /// # Panics
+    /// If there are not so many candidates.
+    pub(in crate::search) fn likelihood(&self, place: usize) -> f64 {
+        let span = self.span();
+        let index = span.start + place;
+        assert!(index < span.end, "place {place} of {} candidates", span.len());
+        self.weights.share(index, span)
+    }
+
     /// Returns the range of the candidates in `failing`.
     fn span(&self) -> Range<usize> {
         let end = end(self.high, &self.failing);

@@ -70,6 +70,12 @@ impl Weights {
         self.before(span.end) - self.before(span.start)
     }
 
+    /// Returns the share of a span that one of its changes has.
+    #[expect(clippy::cast_precision_loss, reason = "a share is approximate")]
+    pub(in crate::search) fn share(&self, index: usize, span: Range<usize>) -> f64 {
+        self.of(index..index + 1) as f64 / self.of(span) as f64
+    }
+
     /// Returns the cuts of a span of at least two changes into halves of about the same weight, as the indices at which
     /// the second half may begin.
     pub(in crate::search) fn middle(&self, span: Range<usize>) -> RangeInclusive<usize> {

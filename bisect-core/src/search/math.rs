@@ -10,7 +10,7 @@ const BIAS: i32 = f64::MAX_EXP - 1;
 
 /// Returns 2 to an integer power; 0 and infinity outside the range of normal numbers.
 #[allow(clippy::cast_sign_loss, reason = "clamped to what is not negative")]
-pub(in crate::search) const fn power_of_two(exponent: i32) -> f64 {
+pub(super) const fn power_of_two(exponent: i32) -> f64 {
     if exponent < f64::MIN_EXP {
         return 0.0;
     }
@@ -28,7 +28,7 @@ pub(super) const fn exponent_of(x: f64) -> i32 {
 
 /// Returns log2 of a normal positive number, to about 1e-15; minus infinity for 0 and for numbers below the normal
 /// range.
-pub(in crate::search) fn log2(x: f64) -> f64 {
+pub(super) fn log2(x: f64) -> f64 {
     if x < f64::MIN_POSITIVE {
         return f64::NEG_INFINITY;
     }
