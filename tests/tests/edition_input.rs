@@ -61,6 +61,23 @@ fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
 }
 
 #[test]
+fn a_named_package_outside_of_the_workspace_is_not_asked_for_again() {
+    let fixture = Fixture::new("loans");
+    let package = "[package]\nname = \"words\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    fixture.write("elsewhere/words/Cargo.toml", package);
+    fixture.write("elsewhere/words/src/lib.rs", "");
+    let manifest = std::fs::read_to_string(fixture.dir().join("loans/Cargo.toml")).unwrap();
+    fixture.write("loans/Cargo.toml", &format!("{manifest}[dependencies]\nwords.path = \"../elsewhere/words\"\n"));
+    std::fs::remove_dir_all(fixture.dir().join("returns")).unwrap();
+    fixture.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"loans\"]\nexclude = [\"elsewhere\"]\n[workspace.package]\nversion = \"0.1.0\"\npublish = false\n");
+    let scratch = Scratch::new();
+    for name in ["words", "words@0.1.0"] {
+        let finished = run(&mut search(&fixture, &scratch, &["check", "--edition=2021", "-p", name]));
+        finished.expect_status(2).expect_message(&["words 0.1.0 is not in the workspace", "`[patch]`"]);
+    }
+}
+
+#[test]
 fn without_a_compiler_that_can_do_it_one_line_says_how_to_get_it() {
     let fixture = Fixture::new("loans");
     let scratch = Scratch::new();

@@ -46,8 +46,14 @@ pub(crate) enum EditionError {
     Cargo(#[from] CargoError),
     /// No package has the edition to compare with.
     #[error(
-        "--edition {edition}: no package that is searched is written in edition {other}, so no expression would mean something else: {}; name other packages with -p",
-        .found.join(", ")
+        "--edition {edition}: no package that is searched is written in edition {other}, so no expression would mean something else: {}; {}",
+        .found.join(", "),
+        match outside {
+            Some(package) => format!(
+                "{package} is not in the workspace: make a copy a member, and use that by `[patch]` in Cargo.toml"
+            ),
+            None => "name other packages with -p".to_owned(),
+        }
     )]
     Nothing {
         /// The edition in `--edition`.
@@ -57,6 +63,8 @@ pub(crate) enum EditionError {
         /// The packages, with their editions.
         found: Vec<String>,
     },
+        /// A package of the other edition that the command line names and that is not in the workspace.
+        outside: Option<String>,
 }
 
 impl EditionError {
@@ -92,13 +100,20 @@ impl Editions {
         let project = Arc::new(Project::load(settings.subcommand, &settings.cargo, &settings.target)?);
         let packages = project.packages()?;
         let other = gated::other(edition);
-        let is_asked_for = |package: &&Package| if project.names_packages() { package.is_root } else { package.is_own };
+        let named = project.named_packages();
+        let is_asked_for = |package: &&Package| if named.is_empty() { package.is_own } else { package.is_root };
         let (chosen, left_out): (Vec<_>, Vec<_>) =
             packages.iter().filter(is_asked_for).partition(|package| package.edition == other);
         let tell = |package: &&Package| format!("{} is of {}", package.name, package.edition);
         let left_out: Vec<_> = left_out.iter().map(tell).collect();
         if chosen.is_empty() {
-            return Err(EditionError::Nothing { edition, other, found: left_out });
+            let is_named = |package: &Package| {
+                let with_version = format!("{}@{}", package.name, package.version);
+                named.iter().any(|named| **named == *package.name || **named == *with_version)
+            };
+            let is_outside = |package: &&Package| !package.is_own && package.edition == other && is_named(package);
+            let outside = packages.iter().find(is_outside).map(Package::describe);
+            return Err(EditionError::Nothing { edition, other, found: left_out, outside });
         }
         // Only now: without packages to search, a user does not need to install it.
         let driver = bisect_rustc::find(driver, project.rustc_version())?;
