@@ -5,12 +5,13 @@ use std::{collections::BTreeSet, io, num::NonZeroUsize, path::PathBuf};
 use bisect_core::{
     ChangeId,
     search::{
-        Certainty, Culprit, Mode, Order, Outcome, Question, Selection, Shared, Trial, TrialId, Unusable, Verdict,
+        Certainty, Culprit, Mode, Order, Outcome, Prefix, Question, Selection, Shared, Trial, TrialId, Unusable,
+        Verdict,
     },
 };
 
 use super::{
-    Named,
+    Named, OtherFailure,
     calibration::BothFail,
     pasting,
     session::{Progress, Session},
@@ -281,7 +282,7 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     }
     numbers.iter().try_for_each(|number| {
         let why = match unrelated_failures(session) {
-            Some(_) => "the target passes without it, so it does not replace one failure by another",
+            Some(_) => "with some of the changes the target passes, so it does not replace one failure by another",
             None => "it was named before the target contradicted itself",
         };
         let note = format!("culprit {number} is withdrawn: {why}");
@@ -289,15 +290,54 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     })
 }
 
-/// Returns how the target fails at both ends, if it does so reliably and in different ways.
+/// Returns how the target fails at both ends, if it does so reliably and in different ways, and is not known to pass in
+/// between. If it is, culprits are those of the one failure, as if there were no other one. Where a further search is
+/// possible, they are in its way instead: see [`unrelated_failures`].
 pub(super) fn both_fail<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
-    session.target.both_fail().filter(|_| !session.usual_failures.are_flaky())
+    let is_exchange = |_: &BothFail| session.target.can_hold() || passing_between(session).is_none();
+    fails_at_both_ends(session).filter(is_exchange)
 }
 
 /// Returns how the target fails at both ends, if it does so in different ways and passes without the culprits: then these
-/// do not replace one failure by the other.
+/// do not replace one failure by the other. `None` if no further search is possible.
 pub(super) fn unrelated_failures<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
-    both_fail(session).filter(|_| session.usual_failures.are_gone_without_culprits())
+    both_fail(session).filter(|_| passing_between(session).is_some())
+}
+
+/// Emits that the answer is about one of two failures, if the target fails in unrelated ways at both ends.
+pub(super) fn name_other_failure<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<()> {
+    let is_told = both_fail(session).is_some() || session.search.test(0).found().is_empty();
+    let note = fails_at_both_ends(session).filter(|_| !is_told).map(|both| both.other_failure());
+    note.map_or(Ok(()), |note| session.lab.emit(&Event::Note(&note)))
+}
+
+fn fails_at_both_ends<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
+    session.target.both_fail().filter(|_| !session.usual_failures.are_flaky())
+}
+
+/// Returns the changes to disable in a search for what repairs the failure without any change, if that failure and the
+/// one with every change are unrelated, and if the target can be searched so.
+pub(super) fn changes_of_other_failure<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<OtherFailure> {
+    let both = unrelated_failures(session)?;
+    let selection = passing_between(session)?;
+    let mode = Mode::of(selection);
+    let disabled = match mode {
+        Mode::Enable => &selection.excluded,
+        Mode::Disable if selection.prefix == Prefix::NONE => &selection.forced,
+        Mode::Disable => return None,
+    };
+    let changes: Vec<_> = disabled.iter().map(|&rank| session.target.numbering().id(mode, rank)).collect();
+    let report = |&id: &ChangeId| session.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
+    let reports = changes.iter().map(|id| session.target.change(report(id), mode)).collect();
+    Some(OtherFailure { changes, reports, both })
+}
+
+/// Returns a selection with which the target passes, although it fails at both ends. If it can be searched with changes
+/// that are always disabled, and disabled changes are searched for, a part of a culprit may be such a selection.
+fn passing_between<'s, T: Target>(session: &'s Session<'_, '_, '_, '_, T>) -> Option<&'s Selection> {
+    let found = session.search.test(0).found().iter();
+    let parts = found.filter(|culprit| culprit.mode == Mode::Disable && session.target.can_hold());
+    session.usual_failures.gone_with(&parts.map(|culprit| culprit.changes.as_slice()).collect::<Vec<_>>())
 }
 
 /// Emits the notes of the target and of the workers.
