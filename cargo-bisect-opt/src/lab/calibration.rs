@@ -350,13 +350,6 @@ impl BothFail {
         )
     }
 
-    /// Returns the note that the target passes without the culprits, so that the answer is about one of the failures.
-    pub(crate) fn other_failure(&self) -> String {
-        let Self { searched, usual, is_enabled } = self;
-        let end = if *is_enabled { "without any change" } else { "with every change" };
-        format!("the answer is about {searched}: {end}, the target fails by {usual}, but it passes in between")
-    }
-
     /// Returns the failures with every change and with none.
     pub(crate) fn at_ends(&self) -> [&str; 2] {
         let [with, without] =

@@ -290,29 +290,15 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     })
 }
 
-/// Returns how the target fails at both ends, if it does so reliably and in different ways, and is not known to pass in
-/// between. If it is, culprits are those of the one failure, as if there were no other one. Where a further search is
-/// possible, they are in its way instead: see [`unrelated_failures`].
+/// Returns how the target fails at both ends, if it does so reliably and in different ways.
 pub(super) fn both_fail<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
-    let is_exchange = |_: &BothFail| session.target.can_hold() || passing_between(session).is_none();
-    fails_at_both_ends(session).filter(is_exchange)
+    session.target.both_fail().filter(|_| !session.usual_failures.are_flaky())
 }
 
-/// Returns how the target fails at both ends, if it does so in different ways and passes without the culprits: then these
-/// do not replace one failure by the other. `None` if no further search is possible.
+/// Returns how the target fails at both ends, if it does so in different ways and passes in between: then culprits do
+/// not replace one failure by the other.
 pub(super) fn unrelated_failures<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
     both_fail(session).filter(|_| passing_between(session).is_some())
-}
-
-/// Emits that the answer is about one of two failures, if the target fails in unrelated ways at both ends.
-pub(super) fn name_other_failure<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<()> {
-    let is_told = both_fail(session).is_some() || session.search.test(0).found().is_empty();
-    let note = fails_at_both_ends(session).filter(|_| !is_told).map(|both| both.other_failure());
-    note.map_or(Ok(()), |note| session.lab.emit(&Event::Note(&note)))
-}
-
-fn fails_at_both_ends<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
-    session.target.both_fail().filter(|_| !session.usual_failures.are_flaky())
 }
 
 /// Returns the changes to disable in a search for what repairs the failure without any change, if that failure and the

@@ -26,7 +26,6 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let ended = self.until_it_ends()?;
         self.workers.finish();
         emit::culprits(self, true)?;
-        emit::name_other_failure(self)?;
         emit::notes(self)?;
         Ok(match ended {
             Ok(()) => {
