@@ -240,6 +240,16 @@ fn a_merge_is_one_commit_of_its_line() {
     place.repository.commit("after the merge");
     let finished = place.search(&[], &["sh", "-c", "! [ -e bad ]"]).expect_status(0);
     assert_eq!(found_commits(&finished), [[merge]]);
+    let next = finished.events_of("found")[0]["next"].as_str().unwrap().to_owned();
+    assert!(next.starts_with("git show -m --first-parent "), "{next}");
+    // A search within the merge finds the commit on the branch.
+    let range = format!("{}..{}", place.repository.hash("HEAD~4"), place.repository.hash("side"));
+    let short = |hash: &str| hash.chars().take(12).collect::<String>();
+    let (fork, tip) = range.split_once("..").unwrap();
+    assert!(next.contains(&format!(" '--commits={}..{}' sh ", short(fork), short(tip))), "{next}");
+    let mut inside = place.scratch.driver(["exec", "--json", "--commits", &range, "sh", "-c", "! [ -e bad ]"]);
+    let inside = run(inside.current_dir(place.dir())).expect_status(0);
+    assert_eq!(found_commits(&inside), [[side.clone()]]);
     // From the branch, there is no line to the present.
     let range = format!("{side}..HEAD");
     let mut command = place.scratch.driver(["exec", "--commits", &range, "true"]);

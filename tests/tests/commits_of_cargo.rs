@@ -146,6 +146,16 @@ fn a_test_that_is_named_is_searched_also_in_parallel() {
 }
 
 #[test]
+fn a_test_target_that_is_not_tracked_is_not_called_a_wrong_name() {
+    let package = Package::new(&[String::new(), "pub fn f() {}".to_owned()]);
+    package.repository.write("tests/new.rs", "#[test] fn fine() {}\n");
+    let finished = package.search("test", &["--test", "new"]).expect_status(3);
+    finished.expect_message(&["your files have this package or target", "untracked files are not in worktrees"]);
+    let finished = package.search("test", &["--test", "other"]).expect_status(3);
+    finished.expect_message(&["correct the name of the package or the target"]);
+}
+
+#[test]
 #[ignore = "slow: CI runs it"]
 fn a_commit_without_the_test_is_not_tested() {
     // The test exists from 4 on, and the defect from 2 on.

@@ -61,6 +61,23 @@ fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
 }
 
 #[test]
+fn a_named_package_outside_of_the_workspace_is_not_asked_for_again() {
+    let fixture = Fixture::new("loans");
+    let package = "[package]\nname = \"words\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    fixture.write("elsewhere/words/Cargo.toml", package);
+    fixture.write("elsewhere/words/src/lib.rs", "");
+    let manifest = std::fs::read_to_string(fixture.dir().join("loans/Cargo.toml")).unwrap();
+    fixture.write("loans/Cargo.toml", &format!("{manifest}[dependencies]\nwords.path = \"../elsewhere/words\"\n"));
+    std::fs::remove_dir_all(fixture.dir().join("returns")).unwrap();
+    fixture.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"loans\"]\nexclude = [\"elsewhere\"]\n[workspace.package]\nversion = \"0.1.0\"\npublish = false\n");
+    let scratch = Scratch::new();
+    for name in ["words", "words@0.1.0"] {
+        let finished = run(&mut search(&fixture, &scratch, &["check", "--edition=2021", "-p", name]));
+        finished.expect_status(2).expect_message(&["words 0.1.0 is not in the workspace", "`[patch]`"]);
+    }
+}
+
+#[test]
 fn without_a_compiler_that_can_do_it_one_line_says_how_to_get_it() {
     let fixture = Fixture::new("loans");
     let scratch = Scratch::new();
@@ -110,6 +127,44 @@ fn a_build_that_the_other_edition_refuses_is_explained_by_its_expressions() {
                     if change["name"] == "impl Trait" { file.into() } else { format!("{file}:{}:", change["line"]) };
                 refused.expect_message(&["error[E0", &place]);
             }
+        }
+    }
+}
+
+#[test]
+fn expressions_that_the_other_edition_refuses_do_not_hide_the_one_that_breaks_a_user_of_the_crate() {
+    let Some(driver) = rustc_driver() else { return };
+    let fixture = Fixture::new("loans");
+    let append = |file: &str, text: &str| {
+        let before = std::fs::read_to_string(fixture.dir().join(file)).unwrap();
+        fixture.write(file, &format!("{before}{text}"));
+    };
+    let returns = "returns/src/lib.rs";
+    append(
+        returns,
+        "\npub struct Words<'a>(pub &'a str);\n\nimpl<'a> Words<'a> {\n    // case: refused in another crate\n    pub fn \
+         long(&self) -> impl Iterator<Item = &'a str> {\n        let text = self.0;\n        text.split(' ')\n    }\n}\n",
+    );
+    append("loans/Cargo.toml", "\n[dependencies]\nreturns = { path = \"../returns\" }\n");
+    append(
+        "loans/src/lib.rs",
+        "\npub fn words(text: &str) -> usize {\n    let words = returns::Words(text).long();\n    words.count()\n}\n",
+    );
+    let line = line_of(fixture.dir(), returns, "// case: refused in another crate") + 1;
+    for repaired in [&[][..], &["--repaired"]] {
+        let scratch = Scratch::new();
+        let words = [&["check", "--edition", "2021", "--json"], repaired].concat();
+        let finished = run(&mut search_with(&driver, &fixture, &scratch, &words)).expect_status(0);
+        assert_eq!(places(&finished), BTreeSet::from([vec![format!("{returns}:{line}:27")]]), "{finished}");
+        finished.expect_message(&["the search goes on for what repairs E0716", "stay as in edition 2024"]);
+        let found = &finished.events_of("found")[0];
+        assert_eq!(found["mode"], "disable", "{finished}");
+        let text = found["changes"][0]["text"].to_string();
+        assert!(text.contains("to mend it: `+ use<'a>` in its bounds"), "{finished}");
+        for (line, status) in [("reproduce", 101), ("passes", 0)] {
+            let mut shell = fixture.shell(found[line].as_str().unwrap(), scratch.dir());
+            let pasted = run(shell.env("RUSTC", &driver.rustc)).expect_status(status);
+            assert_eq!(pasted.stderr.contains("error[E0716]"), status == 101, "{pasted}");
         }
     }
 }

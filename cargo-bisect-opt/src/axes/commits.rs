@@ -21,7 +21,11 @@ use super::{
 use crate::{
     cargo::BuildOverrides,
     output::terms::Terms,
-    report::{content::Report, kind::ChangeKind, scan::Reports},
+    report::{
+        content::{MERGES, Report},
+        kind::ChangeKind,
+        scan::Reports,
+    },
     run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
     vcs::{
@@ -159,8 +163,10 @@ impl Axis for Commits {
     }
 
     fn change(&self, report: Report, _: &Path) -> Report {
-        let Some(Commit { hash, short, date, subject }) = self.commit_of(report.id) else { return report };
-        let details = vec![format!("{short} {date} {subject}")];
+        let Some(commit) = self.commit_of(report.id) else { return report };
+        let Commit { hash, short, date, subject, .. } = commit;
+        let merged = self.history.merged_by(commit).map(|range| format!("{MERGES}{range}"));
+        let details = [format!("{short} {date} {subject}")].into_iter().chain(merged).collect();
         Report { kind: KIND, name: hash.clone(), text: vec![subject.clone()], details, ..report }
     }
 
@@ -173,7 +179,9 @@ impl Axis for Commits {
         let last = self.commit_of(*ids.last()?)?;
         let first = self.commit_of(*ids.first()?)?;
         let show = if ids.len() == 1 {
-            format!("git show {}", last.short)
+            // Otherwise, git shows no differences of a merge.
+            let of_merge = if last.merged.is_some() { " -m --first-parent" } else { "" };
+            format!("git show{of_merge} {}", last.short)
         } else {
             format!("git log -p --first-parent {}^..{}", first.short, last.short)
         };

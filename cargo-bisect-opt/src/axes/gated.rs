@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::{ChangeId, Matcher, Pattern, search::Mode};
+use bisect_core::{ChangeId, Matcher, Pattern, Suffix, Term, search::Mode};
 
 pub(crate) use self::known_changes::KnownChanges;
 use self::places::{Places, Writer, count_places};
@@ -56,6 +56,8 @@ pub(crate) struct Gated {
     pub(crate) gates: Gates,
     /// The changes that earlier runs have reported.
     pub(crate) known: KnownChanges,
+    /// Changes that are disabled in every run, and not searched.
+    pub(crate) held: BTreeSet<ChangeId>,
 }
 
 /// The gates of `bisect-rustc` that a search uses.
@@ -105,24 +107,39 @@ impl Axis for Gated {
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        let build = self.build(self.gated().collect(), |package| Some(self.value(package, choice.pattern())));
+        let pattern = self.pattern(choice);
+        let build = self.build(self.gated().collect(), |package| Some(self.value(package, &pattern)));
         Ok(Application { build: Some(build), ..Application::default() })
     }
 
     fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        let is_on = |&id: &ChangeId| choice.enables(id);
+        let is_on = |&id: &ChangeId| choice.enables(id) && !self.held.contains(&id);
         // A package differs from a plain build if a function is off, or if an expression is on.
         let is_about_code = matches!(self.gates, Gates::Functions { .. });
         let is_asked = |package: &Package| is_about_code || self.known.any_of(package.change, is_on);
         let expands = |package: &Package| self.known.any_met_in(package.change, is_on);
         let packages = self.gated().filter(|package| is_asked(package) || expands(package));
-        let value = self.gates.value(choice.pattern());
+        let value = self.gates.value(&self.pattern(choice));
         let build = self.build(packages.collect(), |package| is_asked(package).then(|| value.clone()));
         Ok(self.compilation.reproduction(build, &self.packages))
     }
 
     fn builds(&self) -> bool {
         true
+    }
+
+    fn holding(&self, held: &[ChangeId]) -> Option<Box<dyn Axis>> {
+        let Gates::Expressions { edition, with_borrows } = self.gates else { return None };
+        self.held.is_empty().then(|| {
+            Box::new(Self {
+                compilation: self.compilation.clone(),
+                packages: self.packages.clone(),
+                driver: self.driver.clone(),
+                gates: Gates::Expressions { edition, with_borrows },
+                known: KnownChanges::default(),
+                held: held.iter().copied().collect(),
+            }) as Box<dyn Axis>
+        })
     }
 
     fn needs_text_run(&self) -> bool {
@@ -139,7 +156,7 @@ impl Axis for Gated {
 
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let Some(artifacts) = built.artifacts else { return Ok(()) };
-        let pattern = choice.pattern();
+        let pattern = &self.pattern(choice);
         let (mut ids, mut all) = (Vec::new(), BTreeMap::<ChangeId, Report>::new());
         for package in self.gated() {
             let (reported, places) = self.read(package, pattern, artifacts)?;
@@ -154,7 +171,8 @@ impl Axis for Gated {
         let matcher = Matcher::new(pattern);
         for report in ids.iter().filter_map(|id| all.remove(id)) {
             // The compiler may have used an earlier pattern, which enables the same changes, but reports others.
-            if matcher.as_ref().is_some_and(|matcher| matcher.should_report(report.id)) {
+            let is_held = self.held.contains(&report.id);
+            if !is_held && matcher.as_ref().is_some_and(|matcher| matcher.should_report(report.id)) {
                 reports.add(report);
             }
         }
@@ -261,6 +279,11 @@ impl Gated {
         Ok((reports, places))
     }
 
+    /// Returns the pattern of a choice, without the changes that are held.
+    fn pattern(&self, choice: &Choice) -> Pattern {
+        disabling(choice.pattern(), &self.held)
+    }
+
     /// Returns the value of `bisect-rustc`'s variable for a package. If an earlier pattern enables the same known
     /// changes, it is used again.
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
@@ -285,6 +308,50 @@ impl Gates {
             Gates::Expressions { with_borrows: true, .. } => {
                 &["drops", "into-iter", "never-type", "scopes", "captures"]
             }
+        }
+    }
+}
+
+/// Returns a pattern that enables what another one does, except for these changes.
+fn disabling(pattern: &Pattern, held: &BTreeSet<ChangeId>) -> Pattern {
+    let suffixes = |is_added: bool| {
+        let of = move |term: &Term| match *term {
+            Term::Add(suffix) => is_added.then_some(suffix),
+            Term::Remove(suffix) => (!is_added).then_some(suffix),
+        };
+        pattern.terms().iter().filter_map(of)
+    };
+    let held = held.iter().map(|&id| Suffix::exactly(id));
+    // What an inverted pattern selects is disabled.
+    let [add, remove] = if pattern.inverted { [Some(held), None] } else { [None, Some(held)] };
+    let add = suffixes(true).chain(add.into_iter().flatten());
+    let remove = suffixes(false).chain(remove.into_iter().flatten());
+    Pattern::new(add, remove).inverted(pattern.inverted).verbose(pattern.verbose)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_disabled_in_all_patterns() {
+        let held = BTreeSet::from([ChangeId(5), ChangeId(6)]);
+        for text in [
+            "y",
+            "n",
+            "vy",
+            "x0000000000000005",
+            "!x0000000000000004",
+            "01+1-x0000000000000003",
+            "!11-x0000000000000007",
+        ] {
+            let pattern: Pattern = text.parse().unwrap();
+            let enabled = |pattern: &Pattern| {
+                let matcher = Matcher::new(pattern).unwrap();
+                (1..9).map(ChangeId).filter(|&id| matcher.should_enable(id)).collect::<BTreeSet<_>>()
+            };
+            assert_eq!(enabled(&disabling(&pattern, &held)), &enabled(&pattern) - &held, "{text}");
+            assert_eq!(disabling(&pattern, &BTreeSet::new()), pattern, "{text}");
         }
     }
 }

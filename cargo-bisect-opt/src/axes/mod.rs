@@ -212,6 +212,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
         true
     }
 
+    /// Returns the axis for a further search in which these changes are always disabled; `None` if there is none.
+    fn holding(&self, _held: &[ChangeId]) -> Option<Box<dyn Axis>> {
+        None
+    }
+
     /// Returns true if runs have different source code, in which the lines of failures differ.
     fn moves_lines(&self) -> bool {
         false

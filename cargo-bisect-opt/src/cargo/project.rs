@@ -156,9 +156,9 @@ impl Project {
         self.workspace.graph(&self.config, &self.arguments, tests, &self.profiles().named_packages())
     }
 
-    /// Returns whether the user selects packages of the workspace.
-    pub(crate) fn names_packages(&self) -> bool {
-        !self.arguments.packages.is_empty()
+    /// Returns the packages that the user selects, as in the command line.
+    pub(crate) fn named_packages(&self) -> &[OsString] {
+        &self.arguments.packages
     }
 
     /// Returns the user's profiles.

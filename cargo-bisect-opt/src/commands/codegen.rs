@@ -168,7 +168,7 @@ impl Drill {
     pub(crate) fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
         let (begun, is_resumed) = (lab.elapsed(), lab.journal.earlier_runs() > 0);
         let CrateSearch { compilation, target: crates, searched } = CrateSearch::run(self, lab)?;
-        let Searched { mut end, found, verdict } = searched;
+        let Searched { mut end, found, verdict, .. } = searched;
         // If the search is incomplete, the culprits found so far are still searched further.
         let is_limited = matches!(
             verdict,

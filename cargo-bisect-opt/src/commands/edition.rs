@@ -19,8 +19,9 @@ use crate::{
     },
     cargo::{CargoError, Edition, Project, graph::Package},
     compiler::bisect_rustc::{self, BisectRustcError},
-    lab::{Lab, Searched},
+    lab::{Lab, OtherFailure, Searched},
     output::{events::Event, exit_status::Exit},
+    report::content::{Location, Report},
     run::cause::Cause,
     targets::project::{ProjectOptions, ProjectTarget},
 };
@@ -46,8 +47,14 @@ pub(crate) enum EditionError {
     Cargo(#[from] CargoError),
     /// No package has the edition to compare with.
     #[error(
-        "--edition {edition}: no package that is searched is written in edition {other}, so no expression would mean something else: {}; name other packages with -p",
-        .found.join(", ")
+        "--edition {edition}: no package that is searched is written in edition {other}, so no expression would mean something else: {}; {}",
+        .found.join(", "),
+        match outside {
+            Some(package) => format!(
+                "{package} is not in the workspace: make a copy a member, and use that by `[patch]` in Cargo.toml"
+            ),
+            None => "name other packages with -p".to_owned(),
+        }
     )]
     Nothing {
         /// The edition in `--edition`.
@@ -56,6 +63,8 @@ pub(crate) enum EditionError {
         other: Edition,
         /// The packages, with their editions.
         found: Vec<String>,
+        /// A package of the other edition that the command line names and that is not in the workspace.
+        outside: Option<String>,
     },
 }
 
@@ -92,13 +101,20 @@ impl Editions {
         let project = Arc::new(Project::load(settings.subcommand, &settings.cargo, &settings.target)?);
         let packages = project.packages()?;
         let other = gated::other(edition);
-        let is_asked_for = |package: &&Package| if project.names_packages() { package.is_root } else { package.is_own };
+        let named = project.named_packages();
+        let is_asked_for = |package: &&Package| if named.is_empty() { package.is_own } else { package.is_root };
         let (chosen, left_out): (Vec<_>, Vec<_>) =
             packages.iter().filter(is_asked_for).partition(|package| package.edition == other);
         let tell = |package: &&Package| format!("{} is of {}", package.name, package.edition);
         let left_out: Vec<_> = left_out.iter().map(tell).collect();
         if chosen.is_empty() {
-            return Err(EditionError::Nothing { edition, other, found: left_out });
+            let is_named = |package: &Package| {
+                let with_version = format!("{}@{}", package.name, package.version);
+                named.iter().any(|named| **named == *package.name || **named == *with_version)
+            };
+            let is_outside = |package: &&Package| !package.is_own && package.edition == other && is_named(package);
+            let outside = packages.iter().find(is_outside).map(Package::describe);
+            return Err(EditionError::Nothing { edition, other, found: left_out, outside });
         }
         // Only now: without packages to search, a user does not need to install it.
         let driver = bisect_rustc::find(driver, project.rustc_version())?;
@@ -112,6 +128,7 @@ impl Editions {
             // Only a build can fail because of the borrow checker alone.
             gates: Gates::Expressions { edition, with_borrows: is_build },
             known: KnownChanges::default(),
+            held: BTreeSet::new(),
         };
         let left_out = (!left_out.is_empty()).then(|| format!("left as they are: {}", left_out.join(", ")));
         Ok(Self { edition, program: ProjectTarget::new(settings, project, Box::new(level), None), is_build, left_out })
@@ -130,7 +147,20 @@ impl Editions {
         if let Some(left_out) = &self.left_out {
             lab.emit(&Event::Note(left_out))?;
         }
-        let Searched { end, found, verdict } = lab.search(&mut self.program)?;
+        let mut searched = lab.search(&mut self.program)?;
+        let begun = lab.elapsed();
+        if searched.end.status == Exit::Nothing
+            && let Some(other_failure) = searched.other_failure.take()
+            && let Some(program) = self.program.holding(&other_failure.changes)
+        {
+            lab.emit(&Event::Note(&self.note(&other_failure)))?;
+            self.program = program;
+            let duration = searched.end.duration;
+            searched = lab.search(&mut self.program)?;
+            searched.end.duration = duration + lab.time_since(begun);
+            (searched.end.trials, searched.end.runs) = (lab.totals.trials, lab.totals.runs);
+        }
+        let Searched { end, found, verdict, .. } = searched;
         lab.list(&found)?;
         let advice = match verdict {
             Some(Verdict::Unusable(Unusable::Unresolved(Question::AllOn, Reason::Build))) => self.about_build(lab),
@@ -146,6 +176,21 @@ impl Editions {
             lab.emit(&Event::Note(&advice))?;
         }
         lab.end(end)
+    }
+
+    /// Returns the note that the search goes on without the changes that make the target fail in another way.
+    fn note(&self, OtherFailure { reports, both, .. }: &OtherFailure) -> String {
+        let name = |change: &Report| match &change.location {
+            Some(Location { file, line: Some(line), .. }) => format!("{} at {file}:{line}", change.name),
+            _ => change.name.clone(),
+        };
+        let ([with, without], names) = (both.at_ends(), reports.iter().map(name).collect::<Vec<_>>().join(" and "));
+        let (stay, own) = (if reports.len() == 1 { "stays" } else { "stay" }, gated::other(self.edition));
+        format!(
+            "{names} {stay} as in edition {own}, because of {with}: with all others as in edition {}, the target passes, so \
+             the search goes on for what repairs {without}",
+            self.edition
+        )
     }
 
     /// Returns advice for a target that does not compile when every expression has the semantics of the other edition.

@@ -69,7 +69,7 @@ fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Re
             Err(_) => return Ok(()),
         }
     }
-    let Searched { found, end, verdict } = lab.search(&mut target)?;
+    let Searched { found, end, verdict, .. } = lab.search(&mut target)?;
     if found.is_empty() && end.status != Exit::Interrupted {
         let why = match verdict {
             Some(Verdict::NoDifference(Outcome::Fail)) if threads.is_empty() => {

@@ -229,7 +229,7 @@ impl Victim {
             searched = Some(search_repeatedly(lab, &mut target, chosen)?);
         }
         let alone = tally(&target, false);
-        let Some(Searched { mut end, found, verdict }) = searched else {
+        let Some(Searched { mut end, found, verdict, .. }) = searched else {
             let (status, words) = if self.suite.tests.len() > 1 {
                 self.never_failed(lab, &chances, alone)
             } else {

@@ -350,9 +350,15 @@ impl BothFail {
         )
     }
 
+    /// Returns the failures with every change and with none.
+    pub(crate) fn at_ends(&self) -> [&str; 2] {
+        let [with, without] =
+            if self.is_enabled { [&self.searched, &self.usual] } else { [&self.usual, &self.searched] };
+        [with, without]
+    }
+
     fn words(&self) -> String {
-        let (with, without) =
-            if self.is_enabled { (&self.searched, &self.usual) } else { (&self.usual, &self.searched) };
+        let [with, without] = self.at_ends();
         format!(
             "the target fails at both ends of the search, in different ways (with every change by {with}, with none by \
              {without})"

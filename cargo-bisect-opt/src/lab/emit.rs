@@ -5,12 +5,13 @@ use std::{collections::BTreeSet, io, num::NonZeroUsize, path::PathBuf};
 use bisect_core::{
     ChangeId,
     search::{
-        Certainty, Culprit, Mode, Order, Outcome, Question, Selection, Shared, Trial, TrialId, Unusable, Verdict,
+        Certainty, Culprit, Mode, Order, Outcome, Prefix, Question, Selection, Shared, Trial, TrialId, Unusable,
+        Verdict,
     },
 };
 
 use super::{
-    Named,
+    Named, OtherFailure,
     calibration::BothFail,
     pasting,
     session::{Progress, Session},
@@ -281,7 +282,7 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     }
     numbers.iter().try_for_each(|number| {
         let why = match unrelated_failures(session) {
-            Some(_) => "the target passes without it, so it does not replace one failure by another",
+            Some(_) => "with some of the changes the target passes, so it does not replace one failure by another",
             None => "it was named before the target contradicted itself",
         };
         let note = format!("culprit {number} is withdrawn: {why}");
@@ -294,10 +295,35 @@ pub(super) fn both_fail<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Opti
     session.target.both_fail().filter(|_| !session.usual_failures.are_flaky())
 }
 
-/// Returns how the target fails at both ends, if it does so in different ways and passes without the culprits: then these
-/// do not replace one failure by the other.
+/// Returns how the target fails at both ends, if it does so in different ways and passes in between: then culprits do
+/// not replace one failure by the other.
 pub(super) fn unrelated_failures<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<BothFail> {
-    both_fail(session).filter(|_| session.usual_failures.are_gone_without_culprits())
+    both_fail(session).filter(|_| passing_between(session).is_some())
+}
+
+/// Returns the changes to disable in a search for what repairs the failure without any change, if that failure and the
+/// one with every change are unrelated, and if the target can be searched so.
+pub(super) fn changes_of_other_failure<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<OtherFailure> {
+    let both = unrelated_failures(session)?;
+    let selection = passing_between(session)?;
+    let mode = Mode::of(selection);
+    let disabled = match mode {
+        Mode::Enable => &selection.excluded,
+        Mode::Disable if selection.prefix == Prefix::NONE => &selection.forced,
+        Mode::Disable => return None,
+    };
+    let changes: Vec<_> = disabled.iter().map(|&rank| session.target.numbering().id(mode, rank)).collect();
+    let report = |&id: &ChangeId| session.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
+    let reports = changes.iter().map(|id| session.target.change(report(id), mode)).collect();
+    Some(OtherFailure { changes, reports, both })
+}
+
+/// Returns a selection with which the target passes, although it fails at both ends. If it can be searched with changes
+/// that are always disabled, and disabled changes are searched for, a part of a culprit may be such a selection.
+fn passing_between<'s, T: Target>(session: &'s Session<'_, '_, '_, '_, T>) -> Option<&'s Selection> {
+    let found = session.search.test(0).found().iter();
+    let parts = found.filter(|culprit| culprit.mode == Mode::Disable && session.target.can_hold());
+    session.usual_failures.gone_with(&parts.map(|culprit| culprit.changes.as_slice()).collect::<Vec<_>>())
 }
 
 /// Emits the notes of the target and of the workers.

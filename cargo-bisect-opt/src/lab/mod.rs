@@ -55,6 +55,7 @@ use crate::{
         trial_context::TrialContext,
     },
     process::interrupt::Interrupt,
+    report::content::Report,
     run::{
         error::RunError,
         in_flight::InFlight,
@@ -67,6 +68,7 @@ use crate::{
     },
     vcs::since::Since,
 };
+use calibration::BothFail;
 use journal::Journal;
 use session::Session;
 use target::{Judgement, Target};
@@ -136,6 +138,16 @@ pub(crate) struct Searched {
     pub(crate) found: Vec<Named>,
     /// The verdict of the engine, if the search was completed.
     pub(crate) verdict: Option<Verdict>,
+    /// The changes to disable in a further search, if the target fails in unrelated ways at both ends.
+    pub(crate) other_failure: Option<OtherFailure>,
+}
+
+/// The changes that make a target fail in another way than without any change. Without them, it passes.
+#[derive(Debug)]
+pub(crate) struct OtherFailure {
+    pub(crate) changes: Vec<ChangeId>,
+    pub(crate) reports: Vec<Report>,
+    pub(crate) both: BothFail,
 }
 
 /// A reported culprit.
@@ -203,14 +215,14 @@ impl Lab<'_> {
         let _ = target.keep_in(&self.run_dir.checks());
         self.emit_start(target, self.jobs.get())?;
         let interrupt = self.interrupt;
-        let (search, conclusion, noise, found, log) = thread::scope(|scope| {
+        let (search, conclusion, noise, found, log, other_failure) = thread::scope(|scope| {
             let workers =
                 Workers::new(scope, target.runner(), self.jobs.get(), interrupt, self.journal.clone(), &self.in_flight);
             let mut session = Session::new(self, target, workers);
             let conclusion = session.go()?;
             let noise = noisy_notes::estimate(&session);
-            let log = emit::last_log(&session);
-            io::Result::Ok((session.search, conclusion, noise, session.named, log))
+            let (log, other_failure) = (emit::last_log(&session), emit::changes_of_other_failure(&session));
+            io::Result::Ok((session.search, conclusion, noise, session.named, log, other_failure))
         })?;
         let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests);
         let of_tests: Vec<_> = of_tests.cloned().collect();
@@ -244,7 +256,7 @@ impl Lab<'_> {
         if verdict == Some(Verdict::Incomplete(Incomplete::MaxRuns)) {
             self.cut_short = Some(self.limit());
         }
-        Ok(Searched { end, found, verdict })
+        Ok(Searched { end, found, verdict, other_failure })
     }
 
     /// Runs the target once with every change, outside any search. Returns an error if the target cannot be run, if no

@@ -137,6 +137,11 @@ pub(crate) trait Judge {
         None
     }
 
+    /// Returns true if there may be a further search in which some changes are always disabled.
+    fn can_hold(&self) -> bool {
+        false
+    }
+
     /// Takes the notes for the user since the last call.
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()

@@ -70,7 +70,9 @@ fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], failing: &str) -> 
 fn names(changes: &[Report]) -> Option<String> {
     let one_line = |change: &Report| {
         let is_patch = change.kind.source == ShownSource::Patch;
-        ChangeFacts::from(change).one_line(is_patch.then_some(change.kind.noun))
+        let name = ChangeFacts::from(change).one_line(is_patch.then_some(change.kind.noun));
+        // It is not known which of them is to blame.
+        change.tied_parts().map_or_else(|| name.clone(), |parts| format!("{parts}, among them {name}"))
     };
     let names = match changes {
         [] => return None,
@@ -98,5 +100,33 @@ fn named(own: &Own<'_>, change: &Report) -> String {
         (_, Some(line)) if change.kind == ChangeKind::CALLER => format!("{name} for the call at {line}"),
         (_, Some(line)) => format!("{name} at {line}"),
         (_, None) => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bisect_core::ChangeId;
+
+    use super::*;
+    use crate::report::content::Location;
+
+    #[test]
+    fn hunks_that_only_compile_together_are_not_blamed_singly() {
+        const HUNK: ChangeKind =
+            ChangeKind { name: "hunk", noun: "hunk", label: "changed", source: ShownSource::Patch };
+        let change = |name: &str, details: &[&str]| Report {
+            kind: HUNK,
+            name: name.to_owned(),
+            location: Some(Location::new("src/lib.rs", 9, None)),
+            details: details.iter().map(|&detail| detail.to_owned()).collect(),
+            ..Report::new(ChangeId(0))
+        };
+        let tied = change("fn a", &["34 hunks that only compile together (231 of 449 lines):", "fn a at src/lib.rs:9"]);
+        let in_one = change("fn b", &["2 hunks of `fn b` (4 of 449 lines):"]);
+        let words = "34 hunks that only compile together, among them fn a at src/lib.rs:9";
+        let both = [in_one, tied];
+        assert_eq!(names(&both[..1]).unwrap(), "fn b at src/lib.rs:9");
+        assert_eq!(names(&both[1..]).unwrap(), words);
+        assert_eq!(names(&both).unwrap(), format!("fn b at src/lib.rs:9 and {words}"));
     }
 }

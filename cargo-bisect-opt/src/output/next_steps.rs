@@ -83,11 +83,19 @@ impl NextSteps {
         let short = |hash: &'_ str| hash.get(..COMMIT_DIGITS).map(str::to_owned);
         let is_commit = first.kind.name == "commit" && last.kind.name == "commit";
         let (first, last) = (short(&first.name)?, short(&last.name)?);
-        let mut words = is_commit.then(|| self.with("--commits", &[format!("--diff={first}~1..{last}")]))??;
-        // Another search begins anew.
-        if let Some((at, _)) = position(&words, RESUME) {
-            words.remove(at);
-        }
+        let search = |axis: String| {
+            let mut words = self.with("--commits", &[axis])?;
+            // Another search begins anew.
+            if let Some((at, _)) = position(&words, RESUME) {
+                words.remove(at);
+            }
+            Some(words)
+        };
+        let words = is_commit.then(|| search(format!("--diff={first}~1..{last}")))??;
+        let merged = changes.iter().filter(|_| changes.len() == 1).find_map(Report::merged_commits);
+        let merged = merged.and_then(|range| search(format!("--commits={range}")));
+        let merged =
+            merged.map(|words| format!("# To find the commit among those that it merges:\n{}\n", line(&words)));
         let commits = if changes.len() == 1 { "this commit" } else { "these commits" };
         // Some hunks without others are no state of the source code that the command was written for.
         let rule = if words.first().is_some_and(|word| word == "exec") {
@@ -95,7 +103,8 @@ impl NextSteps {
         } else {
             ""
         };
-        Some(format!("# To find the hunks within {commits}{rule}:\n{}", line(&words)))
+        let hunks = format!("# To find the hunks within {commits}{rule}:\n{}", line(&words));
+        Some(merged.unwrap_or_default() + &hunks)
     }
 
     /// Returns the next steps after a search with this end, whose continuation is known.
@@ -310,6 +319,10 @@ mod tests {
             of_exec.starts_with("# To find the hunks within this commit (the command must exit with 125"),
             "{of_exec}"
         );
+        let merge = Report { details: vec!["merges the commits b..c".to_owned()], ..commit("a") };
+        let of_merge = inside(vec![merge], "test --resume --commits v1..HEAD -p x").unwrap();
+        let of_merged = "# To find the commit among those that it merges:\ncargo bisect-opt test '--commits=b..c' -p x";
+        assert_eq!(of_merge, format!("{of_merged}\n{expected}"));
         assert_eq!(inside(Vec::new(), "test --commits v1..HEAD"), None);
         let found = found(1, vec![commit("a")], Some(&format!("git checkout x && y\n{expected}")));
         let steps = steps("test", "bisect.out", &[Event::Found(&found)], end(Exit::Found, 1, 9));

@@ -54,6 +54,11 @@ pub(crate) struct Frame {
     pub(crate) location: Option<Location>,
 }
 
+/// The words for the parts of a change that must be enabled together to compile, after their number.
+pub(crate) const ONLY_COMPILE_TOGETHER: &str = "that only compile together";
+/// The words before the range of the commits that a merge merges.
+pub(crate) const MERGES: &str = "merges the commits ";
+
 impl Report {
     /// Returns a report that says nothing about its change.
     pub(crate) fn new(id: ChangeId) -> Self {
@@ -70,6 +75,17 @@ impl Report {
     /// Returns true if the target said anything about the change.
     pub(crate) fn has_text(&self) -> bool {
         !self.text.is_empty()
+    }
+
+    /// Returns the words for its parts, if they have several names and only compile together.
+    pub(crate) fn tied_parts(&self) -> Option<&str> {
+        let mut words = self.details.iter().filter_map(|detail| Some(detail.split_once(" (")?.0));
+        words.find(|words| words.ends_with(ONLY_COMPILE_TOGETHER))
+    }
+
+    /// Returns the range of the commits that it merges, if it is a merge.
+    pub(crate) fn merged_commits(&self) -> Option<&str> {
+        self.details.iter().find_map(|detail| detail.strip_prefix(MERGES))
     }
 
     /// Adds what another process reported about the same change.

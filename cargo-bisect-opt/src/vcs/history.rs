@@ -85,6 +85,8 @@ pub(crate) struct Commit {
     pub(crate) date: String,
     /// The first line of its message.
     pub(crate) subject: String,
+    /// The tip of the branch that it merges, if it is a merge.
+    pub(crate) merged: Option<String>,
 }
 
 /// The commits between a good revision and a bad one.
@@ -144,6 +146,15 @@ impl History {
         Ok(Self { top, subdirectory, good, commits: listed.into_iter().map(|(commit, _)| commit).collect() })
     }
 
+    /// Returns the range of the commits that a merge merges, if they can be searched like these.
+    pub(crate) fn merged_by(&self, commit: &Commit) -> Option<String> {
+        let tip = commit.merged.as_deref()?;
+        let base = query::call(&self.top, &["merge-base", &format!("{}^1", commit.hash), tip]).ok()?;
+        let short = |hash: &str| hash.chars().take(12).collect::<String>();
+        let range = format!("{}..{}", short(&base.text()), short(tip));
+        Self::load(&self.top, &range).is_ok().then_some(range)
+    }
+
     /// Returns the commit after this number of commits; 0 is the good one.
     pub(crate) fn after(&self, count: usize) -> &Commit {
         count.checked_sub(1).and_then(|index| self.commits.get(index)).unwrap_or(&self.good)
@@ -190,8 +201,8 @@ fn log(top: &Path, arguments: &[&str]) -> Result<Vec<(Commit, String)>, HistoryE
         let mut words = head.split(' ');
         let mut word = || words.next().map(str::to_owned);
         let (hash, short, date) = (word()?, word()?, word()?);
-        let parent = word().unwrap_or_default();
-        Some((Commit { hash, short, date, subject: subject.to_owned() }, parent))
+        let (parent, merged) = (word().unwrap_or_default(), word());
+        Some((Commit { hash, short, date, subject: subject.to_owned(), merged }, parent))
     });
     Ok(commits.collect())
 }

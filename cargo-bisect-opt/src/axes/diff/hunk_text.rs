@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     process::{self, scratch_dir::ScratchDir},
-    report::content::Report,
+    report::content::{ONLY_COMPILE_TOGETHER, Report},
     units::plural,
     vcs::patch::{Composition, Patch, PatchPart, overlay},
 };
@@ -90,7 +90,7 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
     if parts.len() > 1 {
         let name_of_all = name(patch, main);
         let is_one_item = parts.iter().all(|&part| !name_of_all.is_empty() && name(patch, &all[part]) == name_of_all);
-        let why = if is_one_item { format!("of `{name_of_all}`") } else { "that only compile together".to_owned() };
+        let why = if is_one_item { format!("of `{name_of_all}`") } else { ONLY_COMPILE_TOGETHER.to_owned() };
         let share = format!(
             "{} of {}",
             lines(patch, parts),
@@ -191,6 +191,8 @@ mod tests {
             describe(&patch, &parts.iter().copied().collect(), &PartSet::new(), Report::new(ChangeId(0)))
         };
         assert_eq!(report(&[0, 2]).details[0], "2 hunks that only compile together (4 of 11 lines):");
+        assert_eq!(report(&[0, 2]).tied_parts(), Some("2 hunks that only compile together"));
+        assert_eq!(report(&[2]).tied_parts(), None);
         let of_test = describe(&patch, &PartSet::from([4]), &PartSet::from([2]), Report::new(ChangeId(0)));
         assert_eq!(of_test.details[0], "this change adds a test: the fault may be in what it needs to compile");
     }

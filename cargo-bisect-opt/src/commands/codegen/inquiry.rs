@@ -100,6 +100,7 @@ impl<'a> Inquiry<'a> {
                 driver: driver.clone(),
                 gates: Gates::Functions { is_strict, with_std },
                 known: KnownChanges::default(),
+                held: BTreeSet::new(),
             };
             let (found, either_way, note) = self.search(lab, Box::new(functions), "function")?;
             if let Some(note) = note {
@@ -196,7 +197,7 @@ impl<'a> Inquiry<'a> {
     ) -> io::Result<(FoundChanges, Option<Outcome>, Option<String>)> {
         let those = axis.terms().axis;
         let mut target = self.crates.narrowed(self.tests, axis);
-        let Searched { end, found, verdict } = lab.search(&mut target)?;
+        let Searched { end, found, verdict, .. } = lab.search(&mut target)?;
         if end.status == Exit::Interrupted {
             return Ok((Vec::new(), None, None));
         }

@@ -131,10 +131,14 @@ impl<'a> RunContext<'a> {
         }
         // Only a run without some changes may lack what the user names.
         if !built.began && self.spec.choice.end_state() == Some(EndState::AllOn) && has_missing_name(&self.project) {
-            let error = built.to_error();
-            return Err(RunError::Unusable(format!(
-                "correct the name of the package or the target: with every change enabled, cargo does not find it: {error}"
-            )));
+            let what = if has_missing_name(&self.runner.project) {
+                "correct the name of the package or the target: with every change enabled, cargo does not find it"
+            } else {
+                "your files have this package or target, but with every change enabled, cargo does not find it: untracked \
+                 files are not in worktrees. Commit it to each version, or search with `cargo bisect-opt exec` and a script \
+                 that adds it"
+            };
+            return Err(RunError::Unusable(format!("{what}: {}", built.to_error())));
         }
         let cause = Cause::of_messages(&built.messages);
         Ok(Err(Unbuilt(unbuilt(cause))))

@@ -85,6 +85,13 @@ impl ProjectTarget {
         self.searched_by(tests, axis, self.runner.options.per_test)
     }
 
+    /// Returns the same project, for a search from the beginning in which these changes are always disabled; `None` if
+    /// there is no such search.
+    pub(crate) fn holding(&self, held: &[ChangeId]) -> Option<Self> {
+        let ProjectRunner { options, project, axis, artifacts } = &*self.runner;
+        Some(Self::new(options.clone(), project.clone(), axis.holding(held)?, artifacts.get().cloned()))
+    }
+
     fn searched_by(&self, tests: &[String], axis: Box<dyn Axis>, per_test: PerTest) -> Self {
         let options = ProjectOptions { per_test, ..self.runner.options.clone() };
         let mut selected = (*self.knowledge.tests).clone();
@@ -214,6 +221,10 @@ impl Judge for ProjectTarget {
 
     fn both_fail(&self) -> Option<BothFail> {
         self.knowledge.both_fail(&self.runner.options)
+    }
+
+    fn can_hold(&self) -> bool {
+        self.runner.axis.holding(&[]).is_some()
     }
 
     fn take_notes(&mut self) -> Vec<String> {
