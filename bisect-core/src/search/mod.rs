@@ -50,7 +50,6 @@
 //! ```
 
 mod ledger;
-mod math;
 mod model;
 mod noisy;
 mod per_test;

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::math::entropy;
 use super::{candidate_set::CandidateSet, candidates::Candidates};
-use crate::search::math::entropy;
 use crate::search::tuning;
 
 /// The way in which the change is in an interval.

@@ -2,7 +2,7 @@
 
 use alloc::{sync::Arc, vec::Vec};
 
-use crate::search::math::count;
+use super::math::count;
 
 /// The candidates, in order, and their prior weights.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use super::{
     candidates::Candidates,
 };
 use crate::search::{
-    math::{divergence, entropy, exp2},
+    posterior::math::{divergence, entropy, exp2},
     tuning,
 };
 

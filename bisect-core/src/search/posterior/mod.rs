@@ -38,6 +38,7 @@ mod candidates;
 mod choice;
 mod evidence;
 mod interval;
+pub(in crate::search) mod math;
 mod rate;
 mod rate_grid;
 mod runs_left;
@@ -47,7 +48,7 @@ mod tests;
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use core::ops::Range;
 
-use crate::search::{math, tuning};
+use crate::search::tuning;
 use beliefs::{Belief, Beliefs, Kind};
 pub use candidate_set::CandidateSet;
 use candidates::Candidates;

@@ -9,7 +9,7 @@
 //! cost, allows any prior, and needs no transcendental function for a run: it multiplies the entries, and a sum over all
 //! pairs of rates takes one pass. Only runs known in advance are added through logarithms: see [`Likelihood::of`].
 
-use crate::search::math::{count, exp2, exponent_of, log2, power_of_two};
+use super::math::{count, exp2, exponent_of, log2, power_of_two};
 use crate::search::tuning::{
     FULL_RATE_GAP, GAP_STEP_FACTOR, MIN_RATE_GAP, NEAR_RATES_FACTOR, PRIOR_ALWAYS_WITH, PRIOR_DETERMINISTIC,
     PRIOR_NEVER_WITHOUT, RATE_STEPS,

@@ -2,7 +2,7 @@
 
 use super::beliefs::{Beliefs, Kind};
 use crate::search::{
-    math::{count, divergence, entropy, exp2, log2},
+    posterior::math::{count, divergence, entropy, exp2, log2},
     tuning,
 };
 

@@ -7,7 +7,7 @@ use alloc::{vec, vec::Vec};
 use proptest::prelude::*;
 
 use super::*;
-use crate::search::{math, tuning};
+use crate::search::tuning;
 
 /// A generator of uniform numbers in [0, 1), the same for the same seed (`SplitMix64`).
 struct TestRng(u64);

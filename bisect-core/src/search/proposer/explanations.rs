@@ -1,14 +1,13 @@
-//! What the runs so far make likely: the hypotheses that explain all of them, with their weights.
+//! Explanations: the hypotheses that explain all runs so far, with their weights.
 
 use alloc::{rc::Rc, vec, vec::Vec};
 
 use super::{
-    hypotheses::{Evidence, Hypothesis, Kind},
+    hypotheses::{Combination, Hypothesis, Subject},
     parts::switches,
 };
 use crate::search::{
     ledger::Ledger,
-    math,
     model::{
         mode::Mode,
         rank::{Rank, simplest_cut},
@@ -16,6 +15,7 @@ use crate::search::{
         selection::Selection,
         trial::Outcome,
     },
+    posterior::math,
     sequential::{Procedure, lookahead, slack},
     tuning,
 };
@@ -36,7 +36,7 @@ impl Explanations {
     /// Returns what all runs make likely at the present question of a procedure; `None` if no hypothesis explains them, if
     /// the answer may depend on the cuts, or if there are too many candidates.
     pub(super) fn of(procedure: &Procedure, ledger: &Ledger) -> Option<Self> {
-        let (forced, bracket) = procedure.present_set()?;
+        let (forced, bracket) = lookahead::present_set(procedure)?;
         if !bracket.may_steer() || bracket.candidates().len() > tuning::MAX_CANDIDATES_FOR_GROUPS {
             return None;
         }
@@ -45,9 +45,9 @@ impl Explanations {
         if let Some(&last) = forced.iter().min() {
             changes.truncate(ranked::below(&changes, last));
         }
-        let evidence = Evidence::new(procedure, &changes, forced, ledger);
-        let hypotheses: Rc<[_]> = evidence.hypotheses(bracket).into();
-        let runs = i32::try_from(evidence.runs()).unwrap_or(i32::MAX);
+        let subject = Subject::new(procedure, &changes, forced, ledger);
+        let hypotheses: Rc<[_]> = subject.hypotheses(bracket).into();
+        let runs = i32::try_from(subject.runs()).unwrap_or(i32::MAX);
         let other = tuning::PRIOR_OF_OTHER * math::power_of_two(-runs);
         (!hypotheses.is_empty()).then(|| Self { forced: forced.into(), hypotheses, other, changes: changes.into() })
     }
@@ -57,7 +57,7 @@ impl Explanations {
         let mut singles =
             self.hypotheses.iter().filter_map(|hypothesis| Some((hypothesis.single()?, hypothesis.weight)));
         let (sole, weight) = singles.next().filter(|_| singles.next().is_none())?;
-        let together = self.hypotheses.iter().filter(|hypothesis| hypothesis.kind == Kind::All);
+        let together = self.hypotheses.iter().filter(|hypothesis| hypothesis.combination == Combination::All);
         let together: f64 = together.map(|hypothesis| hypothesis.weight).sum();
         (2.0 * weight > together + self.other).then(|| self.changes[sole])
     }
@@ -149,9 +149,9 @@ impl Explanations {
         for hypothesis in self.hypotheses.iter() {
             let members = hypothesis.members().map(|index| self.changes[index]);
             let open = members.filter(|change| !forced.contains(change));
-            let next = match hypothesis.kind {
-                Kind::All => open.max(),
-                Kind::Any => open.min(),
+            let next = match hypothesis.combination {
+                Combination::All => open.max(),
+                Combination::Any => open.min(),
             };
             if let Some(place) = next.and_then(|next| ranked::find(bracket.candidates(), next)) {
                 weights[place] += hypothesis.weight;

@@ -10,17 +10,17 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     explanations::Explanations,
-    hypotheses::{Hypothesis, Kind},
+    hypotheses::{Combination, Hypothesis},
     parts::{half_of_each, selection_of, split},
 };
 use crate::search::{
     ledger::Asked,
-    math::entropy,
     model::{
         rank::Rank,
         rng::SeededRng,
         selection::{Prefix, Selection},
     },
+    posterior::math::entropy,
     sequential::{Procedure, lookahead},
     tuning,
 };
@@ -77,7 +77,7 @@ impl<'a> Groups<'a> {
         let (bits, group) = (0..tries).map(draw).max_by(|(one, _), (other, _)| one.total_cmp(other))?;
         let changes: Vec<Rank> = self.members.iter().map(|&index| self.explanations.changes[index]).collect();
         let is_chosen: Vec<_> = self.members.iter().map(|&index| group[index]).collect();
-        let (_, bracket) = self.procedure.present_set()?;
+        let (_, bracket) = lookahead::present_set(self.procedure)?;
         let end = if self.share.is_some() { Prefix::All } else { bracket.high() };
         let (prefix, gaps) = selection_of(&changes, &is_chosen, end)?;
         Some((lookahead::group(self.procedure, prefix, gaps), bits))
@@ -127,9 +127,9 @@ fn share_of_others(explanations: &Explanations) -> Option<f64> {
     let pairs: Vec<_> = explanations.hypotheses.iter().filter(|hypothesis| hypothesis.members().count() > 1).collect();
     let failing = |share: f64| -> f64 {
         let chance = |index: usize| if is_single[index] { 0.5 } else { share };
-        let of = |pair: &Hypothesis| match pair.kind {
-            Kind::All => pair.members().map(chance).product::<f64>(),
-            Kind::Any => 1.0 - pair.members().map(|index| 1.0 - chance(index)).product::<f64>(),
+        let of = |pair: &Hypothesis| match pair.combination {
+            Combination::All => pair.members().map(chance).product::<f64>(),
+            Combination::Any => 1.0 - pair.members().map(|index| 1.0 - chance(index)).product::<f64>(),
         };
         pairs.iter().map(|pair| pair.weight * of(pair)).sum()
     };

@@ -8,15 +8,15 @@ use alloc::{vec, vec::Vec};
 use super::parts::switches;
 use crate::search::{
     ledger::{Entry, Ledger},
-    math,
     model::{mode::Mode, rank::Rank, ranked, rng::SeededRng, selection::Selection, trial::Outcome},
+    posterior::math,
     sequential::{Bracket, Procedure},
     tuning,
 };
 
 /// The way in which the changes of a hypothesis make the target fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Combination {
     /// The target fails if all of them are switched.
     All,
     /// The target fails if one of them is switched.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 /// A few changes, as indices of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hypothesis {
-    pub(super) kind: Kind,
+    pub(super) combination: Combination,
     pair: [u32; 2],
     size: usize,
     /// The prior probability, times a factor that is the same for all; of a sample, also that of the pairs for which this
@@ -48,15 +48,15 @@ impl Hypothesis {
     /// Returns true if a run fails in which these changes are switched.
     pub(super) fn fails(&self, is_switched: &[bool]) -> bool {
         let mut switched = self.members().map(|index| is_switched[index]);
-        match self.kind {
-            Kind::All => switched.all(|is_switched| is_switched),
-            Kind::Any => switched.any(|is_switched| is_switched),
+        match self.combination {
+            Combination::All => switched.all(|is_switched| is_switched),
+            Combination::Any => switched.any(|is_switched| is_switched),
         }
     }
 }
 
-/// What the hypotheses are about: the changes of a target that may be needed, and the runs that tell something about them.
-pub(super) struct Evidence<'a> {
+/// The subject of the hypotheses: the changes that may be needed, and the runs that tell something about them.
+pub(super) struct Subject<'a> {
     mode: Mode,
     /// The changes, in order.
     changes: &'a [Rank],
@@ -66,7 +66,7 @@ pub(super) struct Evidence<'a> {
     passed: Vec<&'a Selection>,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> Subject<'a> {
     /// Returns the runs that switch all forced changes and no excluded one. (An excluded change explains a failure.)
     pub(super) fn new(procedure: &Procedure, changes: &'a [Rank], forced: &[Rank], ledger: &'a Ledger) -> Self {
         let (mode, excluded) = (procedure.mode(), procedure.excluded());
@@ -91,25 +91,25 @@ impl<'a> Evidence<'a> {
     pub(super) fn hypotheses(&self, bracket: &Bracket) -> Vec<Hypothesis> {
         let mut hypotheses = Vec::new();
         if self.forced > 0 && self.passed.is_empty() {
-            let weight = self.prior(Kind::All, 0);
-            hypotheses.push(Hypothesis { kind: Kind::All, pair: [0; 2], size: 0, weight });
+            let weight = self.prior(Combination::All, 0);
+            hypotheses.push(Hypothesis { combination: Combination::All, pair: [0; 2], size: 0, weight });
         }
         hypotheses.extend(self.singles(bracket));
         let mut rng = SeededRng::new(self.runs() as u64);
-        for kind in [Kind::All, Kind::Any] {
-            hypotheses.extend(self.pairs(kind, &mut rng));
+        for combination in [Combination::All, Combination::Any] {
+            hypotheses.extend(self.pairs(combination, &mut rng));
         }
         hypotheses
     }
 
     /// Returns the prior probability that these changes are needed, and no others, beside the forced ones: sets of one size
     /// are equally likely.
-    fn prior(&self, kind: Kind, changes: usize) -> f64 {
+    fn prior(&self, combination: Combination, changes: usize) -> f64 {
         let size = self.forced + changes;
-        let of_size = match kind {
-            Kind::All => tuning::PRIOR_OF_SIZE[size.clamp(1, tuning::PRIOR_OF_SIZE.len()) - 1],
-            Kind::Any if self.forced == 0 => tuning::PRIOR_OF_EITHER,
-            Kind::Any => tuning::PRIOR_OF_SET_OR_SINGLE,
+        let of_size = match combination {
+            Combination::All => tuning::PRIOR_OF_SIZE[size.clamp(1, tuning::PRIOR_OF_SIZE.len()) - 1],
+            Combination::Any if self.forced == 0 => tuning::PRIOR_OF_EITHER,
+            Combination::Any => tuning::PRIOR_OF_SET_OR_SINGLE,
         };
         let all = self.changes.len() + self.forced;
         let sets = (0..size).map(|place| math::count(all.saturating_sub(place).max(1)) / math::count(place + 1));
@@ -118,7 +118,7 @@ impl<'a> Evidence<'a> {
 
     /// Returns the single changes that explain all runs.
     fn singles(&self, bracket: &Bracket) -> impl Iterator<Item = Hypothesis> {
-        let prior = self.prior(Kind::All, 1) * math::count(bracket.candidates().len());
+        let prior = self.prior(Combination::All, 1) * math::count(bracket.candidates().len());
         let explains = |change: Rank| {
             self.failed.iter().all(|run| switches(self.mode, run, change))
                 && !self.passed.iter().any(|run| switches(self.mode, run, change))
@@ -127,21 +127,21 @@ impl<'a> Evidence<'a> {
         explaining.filter_map(move |(place, &change)| {
             let index = u32::try_from(ranked::find(self.changes, change)?).ok()?;
             let weight = prior * bracket.likelihood(place);
-            Some(Hypothesis { kind: Kind::All, pair: [index; 2], size: 1, weight })
+            Some(Hypothesis { combination: Combination::All, pair: [index; 2], size: 1, weight })
         })
     }
 
-    /// Returns the pairs of one kind that explain all runs, or a sample of them.
-    fn pairs(&self, kind: Kind, rng: &mut SeededRng) -> Vec<Hypothesis> {
-        let members = Members::new(self, kind);
+    /// Returns the pairs of one combination that explain all runs, or a sample of them.
+    fn pairs(&self, combination: Combination, rng: &mut SeededRng) -> Vec<Hypothesis> {
+        let members = Members::new(self, combination);
         let all = members.pairs();
         let (pairs, share) = if all <= tuning::MAX_PAIRS_EXAMINED { members.list() } else { members.sample(rng) };
-        let weight = self.prior(kind, 2) / share;
-        pairs.into_iter().map(|pair| Hypothesis { kind, pair, size: 2, weight }).collect()
+        let weight = self.prior(combination, 2) / share;
+        pairs.into_iter().map(|pair| Hypothesis { combination, pair, size: 2, weight }).collect()
     }
 }
 
-/// The changes that may be in a pair of one kind.
+/// The changes that may be in a pair of one combination.
 struct Members {
     indices: Vec<u32>,
     /// For each change, the runs that it explains, 64 in a word: every run that one of both changes has to explain.
@@ -151,15 +151,15 @@ struct Members {
 }
 
 impl Members {
-    fn new(evidence: &Evidence<'_>, kind: Kind) -> Self {
+    fn new(subject: &Subject<'_>, combination: Combination) -> Self {
         // A failing run switches both changes of a set, and a passing one leaves out one of them. Of two changes that each
         // suffice, a passing run leaves out both, and a failing one switches one of them.
-        let (of_both, of_one, is_switched) = match kind {
-            Kind::All => (&evidence.failed, &evidence.passed, true),
-            Kind::Any => (&evidence.passed, &evidence.failed, false),
+        let (of_both, of_one, is_switched) = match combination {
+            Combination::All => (&subject.failed, &subject.passed, true),
+            Combination::Any => (&subject.passed, &subject.failed, false),
         };
-        let has = |run: &Selection, index: u32| switches(evidence.mode, run, evidence.changes[index as usize]);
-        let count = u32::try_from(evidence.changes.len()).unwrap_or(0);
+        let has = |run: &Selection, index: u32| switches(subject.mode, run, subject.changes[index as usize]);
+        let count = u32::try_from(subject.changes.len()).unwrap_or(0);
         let indices: Vec<_> =
             (0..count).filter(|&index| of_both.iter().all(|run| has(run, index) == is_switched)).collect();
         let words = |explains: &dyn Fn(&Selection) -> bool| {

@@ -14,6 +14,8 @@ mod futures;
 mod groups;
 mod hypotheses;
 pub(super) mod parts;
+#[cfg(test)]
+mod tests;
 
 use alloc::vec::Vec;
 

@@ -135,7 +135,7 @@ impl Bracket {
     /// Returns the likelihood that the candidate at this place is the one searched for, before any run of this bracket.
     ///
     /// # Panics
-    /// If there are not so many candidates.
+    /// If there are fewer candidates.
     pub(in crate::search) fn likelihood(&self, place: usize) -> f64 {
         let span = self.span();
         let index = span.start + place;

@@ -54,14 +54,6 @@ impl Procedure {
         }
     }
 
-    /// Returns the forced changes of the present set, and the bracket of the next change, if they do not suffice.
-    pub(in crate::search) fn present_set(&self) -> Option<(&[Rank], &Bracket)> {
-        match &self.state {
-            State::Narrow { forced, bracket } | State::FoundAlone { forced, rest: bracket } => Some((forced, bracket)),
-            _ => None,
-        }
-    }
-
     /// Identifies the present narrowing by the stage and the number of forced changes.
     pub(in crate::search) fn narrowing_id(&self) -> Option<(usize, usize)> {
         self.narrowing().map(|(forced, _)| (self.stage(), forced.len()))
