@@ -6,8 +6,8 @@
 //!
 //! # The speed of parallel runs
 //! With `-j 1` a search makes 19 runs: 14 trials, 4 checks, and one run for the text of the culprit. With `-j 4` it
-//! takes 5 rounds: three of group tests, one that proves the answer, and one with the checks and the run for the text.
-//! With `-j 16` it takes 2 rounds, 9.5 times fewer than with `-j 1`: one of group tests, and one that proves the
+//! takes 5 rounds: three of groups, one that proves the answer, and one with the checks and the run for the text.
+//! With `-j 16` it takes 2 rounds, 9.5 times fewer than with `-j 1`: one of groups, and one that proves the
 //! answer, checks it and asks for the text.
 //!
 //! The answer does not depend on the number of runs at once, unless a change hides another one from the reports. For

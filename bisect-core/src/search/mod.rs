@@ -54,6 +54,7 @@ mod model;
 mod noisy;
 mod per_test;
 pub mod posterior;
+mod proposer;
 mod sequential;
 mod suite;
 mod test;

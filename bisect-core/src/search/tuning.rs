@@ -308,15 +308,36 @@ pub(super) const MADE_UP_CHANGES: u64 = 2048;
 /// proportional to the number of candidates.
 pub(super) const MAX_CANDIDATES_FOR_GROUPS: usize = 1 << 17;
 
-/// The maximum number of changes of which pairs are listed. Decided by: the time to list pairs, which is proportional
-/// to the square of this number.
-pub(super) const MAX_CHANGES_OF_PAIRS: usize = 1 << 9;
+// The proposer.
 
-/// The maximum number of pairs by which groups and guesses are chosen. Decided by: the test module `in_flight` (rounds).
-pub(super) const MAX_PAIRS_SAMPLED: usize = 1 << 10;
+/// Prior probabilities: a culprit is one change, two, or three and more. Decided by: `trials` (rounds).
+pub(super) const PRIOR_OF_SIZE: [f64; 3] = [0.88, 0.09, 0.02];
 
-/// Random groups of which the best one for pairs is chosen. Decided by: the test module `in_flight` (rounds).
-pub(super) const TRIES_OF_A_GROUP: usize = 4;
+/// A prior probability: two changes each fail alone. Decided by: `trials` (rounds of {1,1}).
+pub(super) const PRIOR_OF_EITHER: f64 = 0.03;
+
+/// A prior probability: one change fails alone, beside a set that includes the forced changes and one more. Decided by:
+/// `trials` (rounds of {1,2}).
+pub(super) const PRIOR_OF_SET_OR_SINGLE: f64 = 0.01;
+
+/// A prior probability: neither a change nor a pair explains the runs. Decided by: `trials` (rounds of {3}).
+pub(super) const PRIOR_OF_OTHER: f64 = 0.02;
+
+/// Pairs of changes that are tried, at most, to list those that explain all runs. Decided by: the time to try them.
+pub(super) const MAX_PAIRS_EXAMINED: usize = 1 << 19;
+
+/// The maximum number of pairs of one kind by which runs are proposed. Decided by: `trials` (rounds), against the time of
+/// one choice, which is proportional.
+pub(super) const MAX_PAIRS_SAMPLED: usize = 1 << 12;
+
+/// Groups of which the best one is chosen. Decided by: `trials` (rounds).
+pub(super) const TRIES_OF_A_GROUP: usize = 3;
+
+/// Bits: a group that tells less is not run. Decided by: `trials` (rounds).
+pub(super) const MIN_BITS_OF_A_GROUP: f64 = 0.1;
+
+/// Steps of a bisection of the share of the changes that a group has. Decided by: its purpose; the share need not be exact.
+pub(super) const STEPS_OF_SHARE: usize = 8;
 
 /// The maximum number of gaps of a group. Decided by: Linux's limit for one environment variable, 128 KiB.
 pub(super) const MAX_GROUP_GAPS: usize = 512;
@@ -328,10 +349,6 @@ pub(super) const MAX_LIKELY_GROUPS: usize = 4;
 /// The maximum total weight of the changes in no group of likely changes, or of the last group if every change is in one.
 /// Decided by: 64 bits, which hold the total weight of all groups times a number of changes.
 pub(super) const MAX_WEIGHT_OF_LAST_GROUP: u64 = 1 << 40;
-
-/// A ratio: the total weight of the suspects and that of the other candidates. Decided by: the test module `in_flight`
-/// (rounds).
-pub(super) const SUSPECTS_WEIGHT: u64 = 64;
 
 /// Futures examined for each trial in flight, at most, the most likely first. Decided by: the bench `engine` of
 /// bisect-core.

@@ -1,4 +1,5 @@
-//! A search that runs two engines in lockstep, and compares each step, each verdict and each view.
+//! A search that runs two engines in lockstep, and compares each step, each verdict and each view, as long as both make
+//! the same runs: where several runs are in flight, the present engine proposes others.
 
 use std::{collections::BTreeSet, fmt::Debug, num::NonZeroUsize};
 
@@ -11,7 +12,9 @@ use crate::before;
 #[derive(Clone, Debug)]
 pub struct Search {
     now: now::Search,
-    before: before::Search,
+    /// The search by the old engine; `None` if the proposer of the present one may choose other runs.
+    before: Option<before::Search>,
+    options: Options,
     /// The trials that were started.
     started: BTreeSet<TrialId>,
 }
@@ -20,8 +23,9 @@ impl Search {
     /// See [`now::Search::new`].
     #[must_use]
     pub fn new(options: Options) -> Self {
-        let before = before::Search::new(old_options(&options));
-        Self { now: now::Search::new(options), before, started: BTreeSet::new() }
+        let may_propose = proposes(options.in_flight, &options);
+        let before = (!may_propose).then(|| before::Search::new(old_options(&options)));
+        Self { options: options.clone(), now: now::Search::new(options), before, started: BTreeSet::new() }
     }
 
     /// See [`now::Search::step`].
@@ -30,7 +34,9 @@ impl Search {
     /// If the engines differ, as every function here.
     pub fn step(&mut self) -> Step {
         let step = self.now.step();
-        same("step", &step, &self.before.step());
+        if let Some(before) = &mut self.before {
+            same("step", &step, &before.step());
+        }
         match &step {
             Step::Run(trial) => {
                 self.started.insert(trial.id);
@@ -46,7 +52,9 @@ impl Search {
     /// See [`now::Search::record`].
     pub fn record(&mut self, id: TrialId, observations: impl IntoIterator<Item = Observation>) {
         let observations: Vec<_> = observations.into_iter().collect();
-        self.before.record(old_id(id), observations.iter().map(old_observation));
+        if let Some(before) = &mut self.before {
+            before.record(old_id(id), observations.iter().map(old_observation));
+        }
         self.now.record(id, observations);
         self.compare_trial(id);
         self.compare();
@@ -55,7 +63,9 @@ impl Search {
     /// See [`now::Search::cancel`].
     pub fn cancel(&mut self, id: TrialId) {
         self.now.cancel(id);
-        self.before.cancel(old_id(id));
+        if let Some(before) = &mut self.before {
+            before.cancel(old_id(id));
+        }
         self.compare_trial(id);
         self.compare();
     }
@@ -63,14 +73,19 @@ impl Search {
     /// See [`now::Search::set_in_flight`].
     pub fn set_in_flight(&mut self, in_flight: NonZeroUsize) {
         self.now.set_in_flight(in_flight);
-        self.before.set_in_flight(in_flight);
+        self.before = self.before.take().filter(|_| !proposes(in_flight, &self.options));
+        if let Some(before) = &mut self.before {
+            before.set_in_flight(in_flight);
+        }
         self.compare();
     }
 
     /// See [`now::Search::favour`].
     pub fn favour(&mut self, groups: impl IntoIterator<Item = Vec<Rank>>) {
         let groups: Vec<_> = groups.into_iter().collect();
-        self.before.favour(groups.iter().map(|group| group.iter().copied().map(old_rank).collect()));
+        if let Some(before) = &mut self.before {
+            before.favour(groups.iter().map(|group| group.iter().copied().map(old_rank).collect()));
+        }
         self.now.favour(groups);
         self.compare();
     }
@@ -79,7 +94,9 @@ impl Search {
     #[must_use]
     pub fn obsolete(&mut self) -> Vec<TrialId> {
         let obsolete = self.now.obsolete();
-        same("obsolete", &obsolete, &self.before.obsolete());
+        if let Some(before) = &mut self.before {
+            same("obsolete", &obsolete, &before.obsolete());
+        }
         obsolete
     }
 
@@ -112,35 +129,45 @@ impl Search {
     #[must_use]
     pub fn trial(&self, id: TrialId) -> &Trial {
         let trial = self.now.trial(id);
-        same("trial", trial, self.before.trial(old_id(id)));
+        if let Some(before) = &self.before {
+            same("trial", trial, before.trial(old_id(id)));
+        }
         trial
     }
 
     /// See [`now::Search::count_run`].
     pub fn count_run(&mut self) {
         self.now.count_run();
-        self.before.count_run();
+        if let Some(before) = &mut self.before {
+            before.count_run();
+        }
         self.compare();
     }
 
     /// See [`now::Search::set_costs`].
     pub fn set_costs(&mut self, failing: f64, passing: f64) {
         self.now.set_costs(failing, passing);
-        self.before.set_costs(failing, passing);
+        if let Some(before) = &mut self.before {
+            before.set_costs(failing, passing);
+        }
         self.compare();
     }
 
     /// See [`now::Search::record_extra_execution`].
     pub fn record_extra_execution(&mut self, id: TrialId, observation: &Observation) {
         self.now.record_extra_execution(id, observation);
-        self.before.record_extra_execution(old_id(id), &old_observation(observation));
+        if let Some(before) = &mut self.before {
+            before.record_extra_execution(old_id(id), &old_observation(observation));
+        }
         self.compare();
     }
 
     /// See [`now::Search::recheck_failing_end`].
     pub fn recheck_failing_end(&mut self) {
         self.now.recheck_failing_end();
-        self.before.recheck_failing_end();
+        if let Some(before) = &mut self.before {
+            before.recheck_failing_end();
+        }
         self.compare();
     }
 
@@ -153,14 +180,18 @@ impl Search {
     /// See [`now::Search::split`].
     pub fn split(&mut self, tests: NonZeroUsize) {
         self.now.split(tests);
-        self.before.split(tests);
+        if let Some(before) = &mut self.before {
+            before.split(tests);
+        }
         self.compare();
     }
 
     /// See [`now::Search::switch_to_noisy`].
     pub fn switch_to_noisy(&mut self, test: usize) {
         self.now.switch_to_noisy(test);
-        self.before.switch_to_noisy(test);
+        if let Some(before) = &mut self.before {
+            before.switch_to_noisy(test);
+        }
         self.compare();
     }
 
@@ -177,10 +208,11 @@ impl Search {
     }
 
     fn compare_progress(&self) {
-        same("verdict", &self.now.verdict(), &self.before.verdict());
-        same("can split", &self.now.can_split(), &self.before.can_split());
-        same("culprits", &self.now.culprits(), &self.before.culprits());
-        let (now, before) = (self.now.progress(), self.before.progress());
+        let Some(before) = &self.before else { return };
+        same("verdict", &self.now.verdict(), &before.verdict());
+        same("can split", &self.now.can_split(), &before.can_split());
+        same("culprits", &self.now.culprits(), &before.culprits());
+        let (now, before) = (self.now.progress(), before.progress());
         same("tests", &now.tests(), &before.tests());
         same("trials", &now.trials(), &before.trials());
         same("trials left", &now.trials_left(), &before.trials_left());
@@ -194,7 +226,8 @@ impl Search {
     }
 
     fn compare_test(&self, test: usize) {
-        let (now, before) = (self.now.test(test), self.before.test(test));
+        let Some(before) = &self.before else { return };
+        let (now, before) = (self.now.test(test), before.test(test));
         same("verdict of a test", &now.verdict(), &before.verdict());
         same("found", &now.found(), &before.found());
         same("noisy test", &now.is_noisy(), &before.is_noisy());
@@ -205,12 +238,19 @@ impl Search {
     }
 
     fn compare_trial(&self, id: TrialId) {
-        let (now, before) = (self.now.trial_state(id), self.before.trial_state(old_id(id)));
+        let Some(before) = &self.before else { return };
+        let (now, before) = (self.now.trial_state(id), before.trial_state(old_id(id)));
         same("repeats", &now.repeats(), &before.repeats());
         same("runs of a trial", &now.runs(), &before.runs());
         same("selected", &now.selected(), &before.selected());
         same("enabled", &now.enabled(), &before.enabled());
     }
+}
+
+/// Returns true if the proposer fills slots: several runs are in flight, of a test that is believed, and a run may switch
+/// any changes.
+fn proposes(in_flight: NonZeroUsize, options: &Options) -> bool {
+    in_flight.get() > 1 && options.order != Order::Counter && !matches!(options.noise, Noise::Expected(_))
 }
 
 /// Panics if the results of both engines differ. Their types have the same names, but are different types.

@@ -34,6 +34,7 @@ pub(crate) const HOUSES: &[House] = &[
             "search",
             "search/suite",
             "search/unsplit",
+            "search/proposer",
             "search/test",
             "search/sequential",
             "search/noisy",

@@ -32,11 +32,6 @@ impl LikelyGroups {
         Self { groups: groups.into_iter().take(tuning::MAX_LIKELY_GROUPS).map(group).collect() }
     }
 
-    /// Returns one group, which is sorted. Searches call this at each cut, with up to 100,000 changes.
-    pub(in crate::search) fn one(group: Vec<Rank>) -> Self {
-        Self { groups: Arc::new([group]) }
-    }
-
     /// Iterates over the groups, each in order.
     pub(in crate::search) fn iter(&self) -> impl Iterator<Item = &Vec<Rank>> {
         self.groups.iter()

@@ -31,7 +31,7 @@ impl SeededRng {
     }
 
     /// Returns a number below `end`; each is equally likely.
-    fn below(&mut self, end: usize) -> usize {
+    pub(in crate::search) fn below(&mut self, end: usize) -> usize {
         usize::try_from((u128::from(self.next()) * end as u128) >> 64).expect("less than `end`")
     }
 

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{candidate_set::CandidateSet, candidates::Candidates, math::entropy};
+use super::math::entropy;
+use super::{candidate_set::CandidateSet, candidates::Candidates};
 use crate::search::tuning;
 
 /// The way in which the change is in an interval.

@@ -38,7 +38,7 @@ mod candidates;
 mod choice;
 mod evidence;
 mod interval;
-mod math;
+pub(in crate::search) mod math;
 mod rate;
 mod rate_grid;
 mod runs_left;

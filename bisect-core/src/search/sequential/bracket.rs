@@ -31,9 +31,9 @@ pub(in crate::search) struct Bracket {
     weights: Weights,
     /// The groups of changes that are likelier than others; some changes may not be in `failing`.
     likely_groups: LikelyGroups,
-    /// As one group, the candidates each of which alone would explain all runs, if they determine the cuts.
-    suspects: Option<LikelyGroups>,
-    /// This bracket before suspects determined its cuts. It is restored where the answer may depend on the cuts.
+    /// The cut to ask for next, if it was proposed.
+    proposed: Option<Rank>,
+    /// This bracket before a cut was proposed. It is restored where the answer may depend on the cuts.
     unsteered: Option<Arc<Bracket>>,
     /// False once the bracket was restored.
     may_steer: bool,
@@ -69,7 +69,7 @@ impl Bracket {
             failing,
             weights,
             likely_groups,
-            suspects: None,
+            proposed: None,
             unsteered: None,
             may_steer: true,
             group: None,
@@ -89,22 +89,17 @@ impl Bracket {
         let alike =
             |bracket: Arc<Self>| Arc::new(Arc::unwrap_or_clone(bracket).with_likely_groups(likely_groups.clone()));
         let unsteered = self.unsteered.clone().map(alike);
-        Self { weights, likely_groups, suspects: None, unsteered, ..self }
+        Self { weights, likely_groups, proposed: None, unsteered, ..self }
     }
 
-    /// Returns the same bracket whose cuts halve these candidates, in order. If there are none, the cuts follow the
-    /// likely groups again.
-    pub(in crate::search) fn suspecting(self, suspects: Vec<Rank>) -> Self {
-        if suspects.is_empty() {
-            let Some(unsteered) = &self.unsteered else { return self };
-            let mut weights = unsteered.weights.clone();
-            weights.find(&self.failing, &self.likely_groups);
-            return Self { weights, suspects: None, ..self };
+    /// Returns the same bracket that asks for this cut next; `None`: for the one that halves the likelihood.
+    pub(in crate::search) fn proposing(self, cut: Option<Rank>) -> Self {
+        let proposed = cut.filter(|&cut| self.is_cut_by(cut));
+        if proposed.is_none() {
+            return Self { proposed, ..self };
         }
-        let suspects = LikelyGroups::one(suspects);
-        let weights = Weights::of_suspects(&self.failing[..self.span().end], &suspects);
         let unsteered = self.unsteered.clone().unwrap_or_else(|| Arc::new(self.clone()));
-        Self { weights, suspects: Some(suspects), unsteered: Some(unsteered), ..self }
+        Self { proposed, unsteered: Some(unsteered), ..self }
     }
 
     /// Returns the same bracket, where many changes are needed: the next cut leaves out this number of last candidates.
@@ -120,7 +115,7 @@ impl Bracket {
         self.group.map(|_| self.steps as usize)
     }
 
-    /// Returns true if suspects may determine the cuts. Where a cut is unresolved, or a failing run did not report
+    /// Returns true if cuts may be proposed. Where a cut is unresolved, or a failing run did not report
     /// exactly the known candidates below its cut, the answer may depend on the cuts, so these are then the same as with
     /// one run at a time.
     pub(in crate::search) fn may_steer(&self) -> bool {
@@ -135,6 +130,17 @@ impl Bracket {
     /// Returns the changes that may be the one searched for.
     pub(in crate::search) fn candidates(&self) -> &[Rank] {
         &self.failing[self.span()]
+    }
+
+    /// Returns the likelihood that the candidate at this place is the one searched for, before any run of this bracket.
+    ///
+    /// # Panics
+    /// If there are fewer candidates.
+    pub(in crate::search) fn likelihood(&self, place: usize) -> f64 {
+        let span = self.span();
+        let index = span.start + place;
+        assert!(index < span.end, "place {place} of {} candidates", span.len());
+        self.weights.share(index, span)
     }
 
     /// Returns the range of the candidates in `failing`.
@@ -196,6 +202,7 @@ impl Bracket {
         }
         let mut revealed = Vec::new();
         self.steps += 1;
+        self.proposed = None;
         match outcome {
             Outcome::Pass => {
                 self.low = cut;
@@ -209,7 +216,7 @@ impl Bracket {
                     let failing = core::mem::replace(&mut self.failing, reported.clone());
                     let is_new = |change: &&Rank| self.high.contains(**change) && !ranked::contains(&failing, **change);
                     revealed.extend(reported.iter().filter(is_new));
-                    self.weights.find(reported, self.suspects.as_ref().unwrap_or(&self.likely_groups));
+                    self.weights.find(reported, &self.likely_groups);
                 }
             }
             // No run can confirm that the prefix fails.
@@ -263,6 +270,9 @@ impl Bracket {
         if let (Some(group), []) = (self.group, &self.unresolved[..]) {
             let first_left_out = span.end - group;
             return Some(simplest_cut(rank(first_left_out - 1), rank(first_left_out)));
+        }
+        if let (Some(proposed), []) = (self.proposed, &self.unresolved[..]) {
+            return Some(proposed);
         }
         if self.unresolved.is_empty() {
             let middle = self.weights.middle(span);

@@ -10,3 +10,4 @@ mod weights;
 
 pub(super) use bracket::Bracket;
 pub(super) use procedure::{Answer, Procedure, lookahead};
+pub(super) use weights::slack;

@@ -8,7 +8,7 @@ use crate::search::tuning;
 
 /// Returns the distance from the middle, in candidates, within which a simpler cut is chosen. Hashes are spread so
 /// evenly that the middle of their space nearly always lies within the square root of their number.
-fn slack(candidates: usize) -> usize {
+pub(in crate::search) fn slack(candidates: usize) -> usize {
     if candidates < tuning::MIN_CANDIDATES_FOR_SLACK {
         0
     } else {
@@ -22,8 +22,6 @@ pub(in crate::search) struct Weights {
     /// For each likely group: the sorted indices of its changes, and the weight of one of them.
     groups: Arc<[(Vec<usize>, u64)]>,
     weight_of_others: u64,
-    /// True if cuts halve the weight as exactly as they can; false if a simpler cut nearby is better.
-    is_exact: bool,
 }
 
 impl Weights {
@@ -46,15 +44,7 @@ impl Weights {
         let of_groups: Vec<_> = members.iter().map(weight).collect();
         let weight_of_others = weights.next().unwrap_or(1);
         let groups = members.into_iter().zip(of_groups).collect();
-        Self { groups, weight_of_others, is_exact: false }
-    }
-
-    /// Returns weights by which the suspects weigh so much more than all others that cuts halve the suspects.
-    pub(in crate::search) fn of_suspects(changes: &[Rank], suspects: &LikelyGroups) -> Self {
-        let weights = Self::new(changes, suspects);
-        let groups =
-            weights.groups.iter().cloned().map(|(suspects, weight)| (suspects, weight * tuning::SUSPECTS_WEIGHT));
-        Self { groups: groups.collect(), is_exact: true, ..weights }
+        Self { groups, weight_of_others }
     }
 
     /// Finds the groups in a new list. All weights stay: a narrower list does not change the ratio of the
@@ -80,6 +70,12 @@ impl Weights {
         self.before(span.end) - self.before(span.start)
     }
 
+    /// Returns the share of a span that one of its changes has.
+    #[expect(clippy::cast_precision_loss, reason = "a share is approximate")]
+    pub(in crate::search) fn share(&self, index: usize, span: Range<usize>) -> f64 {
+        self.of(index..index + 1) as f64 / self.of(span) as f64
+    }
+
     /// Returns the cuts of a span of at least two changes into halves of about the same weight, as the indices at which
     /// the second half may begin.
     pub(in crate::search) fn middle(&self, span: Range<usize>) -> RangeInclusive<usize> {
@@ -88,7 +84,7 @@ impl Weights {
         let left_of = |index: usize| 2 * self.of(span.start..index);
         let inner = |index: usize| index.clamp(span.start + 1, span.end - 1);
 
-        let slack = if self.is_exact { 0 } else { slack(span.len()) };
+        let slack = slack(span.len());
         let slack = 2 * total * slack as u64 / span.len() as u64;
         let low = inner(first(span.clone(), |index| left_of(index) >= total - slack));
         let high = inner(first(span.clone(), |index| left_of(index) > total + slack) - 1);

@@ -1,7 +1,7 @@
 //! A pooled group: one selection that halves the suspects of as many tests as possible.
 //!
 //! Where several trials may be in flight, groups narrow the candidates faster than prefixes: see
-//! [`group_tests`]. One group serves tests with different suspects: the runs in
+//! the [proposer](crate::search::proposer). One group serves tests with different suspects: the runs in
 //! flight, and the tests, divide all suspects into parts, and the group contains half of each part.
 
 use alloc::{collections::BTreeMap, vec, vec::Vec};
@@ -9,8 +9,8 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 use super::pool::{self, Member, Named};
 use crate::search::{
     model::{rank::Rank, ranked, selection::Selection},
+    proposer::parts,
     tuning,
-    unsplit::group_tests,
 };
 
 /// Returns the group that tells most about the suspects of these tests, in addition to the selections `in_flight`; its
@@ -28,13 +28,13 @@ pub(super) fn group(
     let lists = Lists::of(&members, &named)?;
     let mut cells = vec![0; lists.suspects.len()];
     for selection in in_flight {
-        group_tests::split(&mut cells, |place| selection.contains(lists.suspects[place]));
+        parts::split(&mut cells, |place| selection.contains(lists.suspects[place]));
     }
     // The suspects of different tests may alternate. Then a group that halves each list has too many gaps, and one that
     // halves all of them together has not.
     let halves = [lists.parts(&cells), cells.clone()].into_iter().filter_map(|parts| {
-        let chosen = group_tests::half_of_each(&parts, &cells);
-        let (end, gaps) = group_tests::selection_of(&lists.suspects, &chosen, high)?;
+        let chosen = parts::half_of_each(&parts, &cells);
+        let (end, gaps) = parts::selection_of(&lists.suspects, &chosen, high)?;
         Some(named.selection(end, gaps, model))
     });
     let told = halves.chain(prefix.cloned()).map(|selection| (lists.information(&cells, &selection), selection));

@@ -1,6 +1,6 @@
 //! Checks of a suspect beside its proof, where several trials are in flight.
 //!
-//! [Group tests](group_tests) may leave one suspect before it is proved. The suspect predicts the outcome of each later
+//! The [groups](crate::search::proposer) may leave one suspect before it is proved. The suspect predicts the outcome of each later
 //! run. Its proof is repeated in free slots: a target with random outcomes ends a run as predicted with a probability of
 //! 1/2. Cuts that are started after the groups have left one suspect test its predictions as well. If enough of these
 //! runs agree, one of them passes and none differs, the culprit is named without further checks.
@@ -9,7 +9,7 @@
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::{Unsplit, checks, group_tests};
+use super::{Unsplit, checks};
 use crate::search::{
     ledger::{Entry, Ledger},
     model::{
@@ -20,6 +20,7 @@ use crate::search::{
         trial::{Outcome, Question, TrialId},
         verdict::Culprit,
     },
+    proposer::parts::switches,
     sequential::Procedure,
     test::Test,
     tuning,
@@ -132,7 +133,7 @@ impl EarlyChecks {
             if entry.trial.question != Question::Prefix && !is_repeat {
                 continue;
             }
-            let is_switched = group_tests::switches(culprit.mode, &entry.trial.selection, change);
+            let is_switched = switches(culprit.mode, &entry.trial.selection, change);
             let expected = if is_switched { Outcome::Fail } else { Outcome::Pass };
             match entry.outcomes().first() {
                 None if is_repeat && entry.is_started() => runs.in_flight.push(trial),

@@ -1,25 +1,17 @@
 //! The choice of the next trial while the search has one test.
 //!
 //! While its runs are believed, the test's [`Procedure`] asks one question after the other. Where several trials may be in
-//! flight, [`group_tests`] narrows the candidates, and [`speculation`] asks questions early. [`checks`] defines the runs
-//! that are made before a culprit is named, and [`early_checks`] those that are made beside its proof. If the test is
-//! noisy, its noisy search chooses.
+//! flight, the [`proposer`] fills the free slots. [`checks`] defines the runs that are made before a culprit is named, and
+//! [`early_checks`] those that are made beside its proof. If the test is noisy, its noisy search chooses.
 
 mod checks;
 mod early_checks;
-pub(super) mod group_tests;
-mod pairs;
-mod speculation;
-mod suspects;
 
 use alloc::{vec, vec::Vec};
 
 pub(super) use checks::{left_out, of_change};
 use early_checks::EarlyChecks;
 pub(super) use early_checks::expected_culprit;
-use pairs::Pairs;
-use speculation::Early;
-use suspects::Suspects;
 
 use super::{
     ledger::{Asked, Entry, Ledger, Run},
@@ -32,11 +24,12 @@ use super::{
         verdict::{Culprit, Incomplete, Inconsistency, Unusable, Verdict},
     },
     noisy::NoisyState,
+    proposer::{self, Proposal},
     sequential::{Answer, Procedure, lookahead},
     test::Test,
 };
 use crate::search::model::likely_groups::LikelyGroups;
-use crate::search::model::rank::{Order, Rank};
+use crate::search::model::rank::Rank;
 use crate::search::tuning;
 
 /// The state from which the next trial follows while the search has one test, beside that test and the ledger.
@@ -173,7 +166,7 @@ impl Unsplit {
     /// Gives the procedure all known answers that it waits for.
     fn advance(&mut self, test: &mut Test, ledger: &mut Ledger, options: &Options) {
         while test.stopped.is_none() && ledger.checks_due().next().is_none() {
-            steer(test, ledger, options);
+            proposer::steer(&mut test.procedure, ledger, options);
             let Ok(asked) = test.procedure.question() else {
                 return checks::before_giving_up(test, ledger, options);
             };
@@ -242,11 +235,7 @@ impl Unsplit {
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
         }
-        let count = options.in_flight.get();
-        let (mut asked, sole_suspect) = with_groups(&test.procedure, ledger, options).unwrap_or_else(|| {
-            let early = |asked: &Asked| early_answer(asked, ledger);
-            (speculation::wanted(&test.procedure, Pairs::default(), count, early), None)
-        });
+        let Proposal { wanted: mut asked, sole_suspect } = proposer::propose(&test.procedure, ledger, options);
         let sole_suspect = sole_suspect.or_else(|| self.early_checks.suspect_in_proof(&test.procedure));
         self.sole_suspect = sole_suspect;
         asked.retain(|asked| asked.question != Question::Baseline || !checks::may_check(options));
@@ -278,17 +267,6 @@ impl Unsplit {
     }
 }
 
-/// Lets the next cut halve the suspects that the groups leave, unless it is already tested.
-fn steer(test: &mut Test, ledger: &Ledger, options: &Options) {
-    let is_tested = |asked| ledger.find(&asked).is_some_and(Entry::is_started);
-    if may_test_groups(options) && !test.procedure.question().is_ok_and(is_tested) {
-        match suspects(&test.procedure, ledger) {
-            Some(suspects) => suspects.steer(&mut test.procedure),
-            None => lookahead::suspect(&mut test.procedure, Vec::new()),
-        }
-    }
-}
-
 /// Returns true if the outcomes so far show that a test is not reliable, and noise is suspected.
 pub(super) fn is_contradicted(test: &Test, ledger: &Ledger, options: &Options) -> bool {
     if !checks::may_check(options) || test.noisy.is_some() {
@@ -299,56 +277,6 @@ pub(super) fn is_contradicted(test: &Test, ledger: &Ledger, options: &Options) -
         Some(Verdict::Inconsistent(_)) => true,
         _ => ledger.is_contradictory(),
     }
-}
-
-/// Returns the wanted questions if groups are tested. The question of the procedure comes first, so that a group that
-/// hangs cannot block the search. The second value is the only suspect, if one is left.
-fn with_groups(procedure: &Procedure, ledger: &Ledger, options: &Options) -> Option<(Vec<Asked>, Option<Rank>)> {
-    let count = options.in_flight.get();
-    let (mut wanted, mut next) = lookahead::to_first_cut(procedure).filter(|_| may_test_groups(options))?;
-    let suspects = suspects(&next, ledger)?;
-    wanted.push(next.question().ok()?);
-    for running in ledger.iter().filter(|entry| entry.in_flight() > 0) {
-        if suspects.are_separated_by(&next, &running.trial.selection) {
-            let asked = running.asked();
-            if !wanted.contains(&asked) {
-                wanted.push(asked);
-            }
-        }
-    }
-    let groups = count.saturating_sub(wanted.len());
-    let asked = wanted.iter().map(|asked| &asked.selection);
-    let groups = suspects.groups(&next, asked, groups);
-    wanted.extend(groups);
-    let sole_suspect = suspects.sole();
-    let pairs = suspects.pairs();
-    suspects.steer(&mut next);
-    for asked in speculation::wanted(&next, pairs, count, |asked| early_answer(asked, ledger)) {
-        if !wanted.contains(&asked) {
-            wanted.push(asked);
-        }
-    }
-    wanted.truncate(count);
-    Some((wanted, sole_suspect))
-}
-
-/// Returns the answer to a question that was asked before the procedure reached it.
-fn early_answer<'a>(asked: &Asked, ledger: &'a Ledger) -> Option<Early<'a>> {
-    let entry = ledger.find(asked)?;
-    let (outcome, reported) = entry.answer(0)?;
-    Some((entry.trial.id, outcome, reported))
-}
-
-/// Returns the changes that explain the outcomes of all runs so far.
-fn suspects(procedure: &Procedure, ledger: &Ledger) -> Option<Suspects> {
-    let ended = ledger.iter().filter(|entry| entry.agree(0));
-    let runs: Vec<_> = ended.filter_map(|entry| Some((&entry.trial.selection, *entry.outcomes().first()?))).collect();
-    Suspects::of(procedure, &runs)
-}
-
-/// Returns true if groups are tested. A counter can only be run with a prefix of its steps.
-fn may_test_groups(options: &Options) -> bool {
-    options.in_flight.get() > 1 && options.order != Order::Counter
 }
 
 /// Returns the number of changes that may be the next one that the present culprit needs.

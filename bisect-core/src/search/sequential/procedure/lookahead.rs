@@ -12,7 +12,7 @@ use crate::search::{
         selection::{Prefix, Selection},
         trial::{Outcome, Question},
     },
-    sequential::bracket::BracketStep,
+    sequential::bracket::{Bracket, BracketStep},
     tuning,
 };
 
@@ -39,17 +39,25 @@ pub(in crate::search) fn rest_of_known(procedure: &Procedure, left_out: &[Rank])
     procedure.known.iter().filter(is_left).copied().collect()
 }
 
+/// Returns the forced changes of the present set, and the bracket of the next change, if they do not suffice.
+pub(in crate::search) fn present_set(procedure: &Procedure) -> Option<(&[Rank], &Bracket)> {
+    match &procedure.state {
+        State::Narrow { forced, bracket } | State::FoundAlone { forced, rest: bracket } => Some((forced, bracket)),
+        _ => None,
+    }
+}
+
 /// Returns the question about a group: a prefix with gaps, together with the forced changes.
 pub(in crate::search) fn group(procedure: &Procedure, prefix: Prefix, gaps: Vec<Range<Rank>>) -> Asked {
-    let forced = procedure.narrowing().map_or(&[][..], |(forced, _)| forced);
+    let forced = present_set(procedure).map_or(&[][..], |(forced, _)| forced);
     let selection = Selection { gaps, ..procedure.select(prefix, forced) };
     Asked { question: Question::Prefix, selection, stage: procedure.stage() }
 }
 
-/// Sets the suspects of the present bracket, whose cuts halve them from now on.
-pub(in crate::search) fn suspect(procedure: &mut Procedure, suspects: Vec<Rank>) {
+/// Proposes the next cut of the present bracket; `None`: it halves the likelihood again.
+pub(in crate::search) fn steer(procedure: &mut Procedure, cut: Option<Rank>) {
     if let State::Narrow { bracket, .. } = &mut procedure.state {
-        *bracket = bracket.clone().suspecting(suspects);
+        *bracket = bracket.clone().proposing(cut);
     }
 }
 
@@ -62,7 +70,7 @@ pub(in crate::search) fn to_first_cut(procedure: &Procedure) -> Option<(Vec<Aske
         let outcome = if odds_of_failure(&procedure) >= tuning::odds::EVEN { Outcome::Fail } else { Outcome::Pass };
         procedure.answer(&Answer::assumed(outcome));
     }
-    procedure.narrowing().is_some().then_some((asked, procedure))
+    present_set(&procedure).is_some().then_some((asked, procedure))
 }
 
 /// Returns true if the present question names changes that are only made up, so that no run can answer it.

@@ -3,15 +3,14 @@
 //! The procedure makes one trial after the other. To keep more than one in flight, copies of the procedure receive the
 //! possible answers, the more likely ones first, and the questions that these copies ask next are wanted too. With *n*
 //! prefixes at once, this is about as efficient as an (*n*+1)-ary search, and it also looks beyond the end of a set.
-//! Where [group tests](super::group_tests) are possible, they come first.
 //! The result is that of one trial after the other, because only the answers to the original procedure count.
 
 use alloc::{collections::BinaryHeap, rc::Rc, sync::Arc, vec::Vec};
 use core::cmp::{Ordering, Reverse};
 
-use super::pairs::Pairs;
+use super::explanations::Explanations;
 use crate::search::{
-    ledger::Asked,
+    ledger::{Asked, Ledger},
     model::{
         rank::Rank,
         trial::{Outcome, TrialId},
@@ -29,22 +28,22 @@ struct Future {
     /// The order of creation, by which the first of equally likely futures is examined first.
     turn: Reverse<usize>,
     procedure: Rc<Procedure>,
-    /// The pairs that explain all runs of this future, if only pairs explain those that were made; else none.
-    pairs: Pairs,
+    /// The explanations that explain all runs of this future, if only explanations explain those that were made; else none.
+    explanations: Explanations,
     /// The outcome of the trial that the procedure waits for. It is applied only when the future is examined.
     outcome: Option<Outcome>,
 }
 
 impl Future {
-    /// Returns the procedure and the pairs after the outcome.
-    fn examine(self) -> (Rc<Procedure>, Pairs) {
-        let Some(outcome) = self.outcome else { return (self.procedure, self.pairs) };
+    /// Returns the procedure and the explanations after the outcome.
+    fn examine(self) -> (Rc<Procedure>, Explanations) {
+        let Some(outcome) = self.outcome else { return (self.procedure, self.explanations) };
         let mut procedure = self.procedure.after(&Answer::assumed(outcome));
         let asked = self.procedure.question().ok();
-        let pairs =
-            asked.map(|asked| self.pairs.after(procedure.mode(), &asked.selection, outcome)).unwrap_or_default();
-        pairs.steer(&mut procedure);
-        (Rc::new(procedure), pairs)
+        let explanations =
+            asked.map(|asked| self.explanations.after(procedure.mode(), &asked.selection, outcome)).unwrap_or_default();
+        explanations.steer(&mut procedure);
+        (Rc::new(procedure), explanations)
     }
 }
 
@@ -68,25 +67,29 @@ impl PartialEq for Future {
 
 impl Eq for Future {}
 
-/// The answer to a trial that is over, but whose question the procedure has not reached.
-pub(in crate::search) type Early<'a> = (TrialId, Outcome, &'a Arc<[Rank]>);
+/// Returns the answer to a question that was asked before the procedure reached it.
+fn early_answer<'a>(asked: &Asked, ledger: &'a Ledger) -> Option<(TrialId, Outcome, &'a Arc<[Rank]>)> {
+    let entry = ledger.find(asked)?;
+    let (outcome, reported) = entry.answer(0)?;
+    Some((entry.trial.id, outcome, reported))
+}
 
-/// Returns the `count` questions whose answers are most likely to be needed; the one that the procedure waits for is
-/// first.
-pub(in crate::search) fn wanted<'a>(
+/// Returns the `count` questions whose answers are most likely to be needed, each with this probability; the one that the
+/// procedure waits for is first.
+pub(super) fn wanted(
     procedure: &Procedure,
-    pairs: Pairs,
+    explanations: Explanations,
     count: usize,
-    early_answer: impl Fn(&Asked) -> Option<Early<'a>>,
-) -> Vec<Asked> {
-    let mut wanted: Vec<Asked> = Vec::new();
+    ledger: &Ledger,
+) -> Vec<(Asked, f64)> {
+    let mut wanted: Vec<(Asked, f64)> = Vec::new();
     let mut futures = BinaryHeap::new();
     let mut turns = 0;
-    let mut think_of = |futures: &mut BinaryHeap<Future>, likelihood, procedure, pairs, outcome| {
+    let mut think_of = |futures: &mut BinaryHeap<Future>, likelihood, procedure, explanations, outcome| {
         turns += 1;
-        futures.push(Future { likelihood, turn: Reverse(turns), procedure, pairs, outcome });
+        futures.push(Future { likelihood, turn: Reverse(turns), procedure, explanations, outcome });
     };
-    think_of(&mut futures, CERTAIN, Rc::new(procedure.clone()), pairs, None);
+    think_of(&mut futures, CERTAIN, Rc::new(procedure.clone()), explanations, None);
     for _ in 0..count * tuning::FUTURES_PER_TRIAL {
         let Some(future) = futures.pop() else { break };
         let likelihood = future.likelihood;
@@ -95,27 +98,33 @@ pub(in crate::search) fn wanted<'a>(
         if likelihood < CERTAIN / count as u64 {
             break;
         }
-        let (procedure, pairs) = future.examine();
+        let (procedure, explanations) = future.examine();
         let Ok(asked) = procedure.question() else { continue };
-        if let Some((trial, outcome, reported)) = early_answer(&asked) {
+        if let Some((trial, outcome, reported)) = early_answer(&asked, ledger) {
             let mut after = procedure.after(&Answer { trial: Some(trial), outcome, reported: Some(reported) });
-            pairs.steer(&mut after);
-            think_of(&mut futures, likelihood, Rc::new(after), pairs, None);
+            explanations.steer(&mut after);
+            think_of(&mut futures, likelihood, Rc::new(after), explanations, None);
             continue;
         }
         if lookahead::asks_about_made_up(&procedure) {
             continue;
         }
-        let of_pairs = pairs.odds_of_failure(procedure.mode(), &asked.selection);
-        let fails = likelihood / 256 * of_pairs.unwrap_or_else(|| lookahead::odds_of_failure(&procedure));
-        if !wanted.contains(&asked) {
-            wanted.push(asked);
+        let believed = explanations.odds_of_failure(procedure.mode(), &asked.selection);
+        let fails = likelihood / 256 * believed.unwrap_or_else(|| lookahead::odds_of_failure(&procedure));
+        if !wanted.iter().any(|(other, _)| *other == asked) {
+            wanted.push((asked, probability(likelihood)));
             if wanted.len() == count {
                 break;
             }
         }
-        think_of(&mut futures, fails, procedure.clone(), pairs.clone(), Some(Outcome::Fail));
-        think_of(&mut futures, likelihood - fails, procedure, pairs, Some(Outcome::Pass));
+        think_of(&mut futures, fails, procedure.clone(), explanations.clone(), Some(Outcome::Fail));
+        think_of(&mut futures, likelihood - fails, procedure, explanations, Some(Outcome::Pass));
     }
     wanted
+}
+
+/// Returns a likelihood as a probability.
+#[expect(clippy::cast_precision_loss, reason = "a probability is approximate")]
+fn probability(likelihood: u64) -> f64 {
+    likelihood as f64 / CERTAIN as f64
 }

@@ -1,0 +1,214 @@
+//! Hypotheses about the changes that are needed next, and those among them that explain all runs.
+//!
+//! A hypothesis is about runs that switch all changes that are forced already: nothing more is needed, one change is, two
+//! together are, or each of two is enough. Where there are more pairs than can be listed, a sample stands for all of them.
+
+use alloc::{vec, vec::Vec};
+
+use super::parts::switches;
+use crate::search::{
+    ledger::{Entry, Ledger},
+    model::{mode::Mode, rank::Rank, ranked, rng::SeededRng, selection::Selection, trial::Outcome},
+    posterior::math,
+    sequential::{Bracket, Procedure},
+    tuning,
+};
+
+/// The way in which the changes of a hypothesis make the target fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Combination {
+    /// The target fails if all of them are switched.
+    All,
+    /// The target fails if one of them is switched.
+    Any,
+}
+
+/// A few changes, as indices of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hypothesis {
+    pub(super) combination: Combination,
+    pair: [u32; 2],
+    size: usize,
+    /// The prior probability, times a factor that is the same for all; of a sample, also that of the pairs for which this
+    /// one stands.
+    pub(super) weight: f64,
+}
+
+impl Hypothesis {
+    /// Returns the changes.
+    pub(super) fn members(&self) -> impl Iterator<Item = usize> + '_ {
+        self.pair[..self.size].iter().map(|&index| index as usize)
+    }
+
+    /// Returns the only change, if it is one.
+    pub(super) fn single(&self) -> Option<usize> {
+        (self.size == 1).then_some(self.pair[0] as usize)
+    }
+
+    /// Returns true if a run fails in which these changes are switched.
+    pub(super) fn fails(&self, is_switched: &[bool]) -> bool {
+        let mut switched = self.members().map(|index| is_switched[index]);
+        match self.combination {
+            Combination::All => switched.all(|is_switched| is_switched),
+            Combination::Any => switched.any(|is_switched| is_switched),
+        }
+    }
+}
+
+/// The subject of the hypotheses: the changes that may be needed, and the runs that tell something about them.
+pub(super) struct Subject<'a> {
+    mode: Mode,
+    /// The changes, in order.
+    changes: &'a [Rank],
+    /// Number of changes that are forced.
+    forced: usize,
+    failed: Vec<&'a Selection>,
+    passed: Vec<&'a Selection>,
+}
+
+impl<'a> Subject<'a> {
+    /// Returns the runs that switch all forced changes and no excluded one. (An excluded change explains a failure.)
+    pub(super) fn new(procedure: &Procedure, changes: &'a [Rank], forced: &[Rank], ledger: &'a Ledger) -> Self {
+        let (mode, excluded) = (procedure.mode(), procedure.excluded());
+        let has_excluded = |run: &Selection| excluded.iter().any(|&change| switches(mode, run, change));
+        let has_forced = |run: &Selection| forced.iter().all(|&change| switches(mode, run, change));
+        let ended = || ledger.iter().filter(|entry| entry.agree(0) && has_forced(&entry.trial.selection));
+        let with = |outcome: Outcome| {
+            let has_outcome = move |entry: &&Entry| entry.outcomes().first() == Some(&outcome);
+            ended().filter(has_outcome).map(|entry| &entry.trial.selection)
+        };
+        let failed = with(Outcome::Fail).filter(|run| !has_excluded(run)).collect();
+        let passed = with(Outcome::Pass).collect();
+        Self { mode, changes, forced: forced.len(), failed, passed }
+    }
+
+    /// Returns the number of runs.
+    pub(super) fn runs(&self) -> usize {
+        self.failed.len() + self.passed.len()
+    }
+
+    /// Returns the hypotheses that explain all runs, or an even sample of them.
+    pub(super) fn hypotheses(&self, bracket: &Bracket) -> Vec<Hypothesis> {
+        let mut hypotheses = Vec::new();
+        if self.forced > 0 && self.passed.is_empty() {
+            let weight = self.prior(Combination::All, 0);
+            hypotheses.push(Hypothesis { combination: Combination::All, pair: [0; 2], size: 0, weight });
+        }
+        hypotheses.extend(self.singles(bracket));
+        let mut rng = SeededRng::new(self.runs() as u64);
+        for combination in [Combination::All, Combination::Any] {
+            hypotheses.extend(self.pairs(combination, &mut rng));
+        }
+        hypotheses
+    }
+
+    /// Returns the prior probability that these changes are needed, and no others, beside the forced ones: sets of one size
+    /// are equally likely.
+    fn prior(&self, combination: Combination, changes: usize) -> f64 {
+        let size = self.forced + changes;
+        let of_size = match combination {
+            Combination::All => tuning::PRIOR_OF_SIZE[size.clamp(1, tuning::PRIOR_OF_SIZE.len()) - 1],
+            Combination::Any if self.forced == 0 => tuning::PRIOR_OF_EITHER,
+            Combination::Any => tuning::PRIOR_OF_SET_OR_SINGLE,
+        };
+        let all = self.changes.len() + self.forced;
+        let sets = (0..size).map(|place| math::count(all.saturating_sub(place).max(1)) / math::count(place + 1));
+        of_size / sets.product::<f64>()
+    }
+
+    /// Returns the single changes that explain all runs.
+    fn singles(&self, bracket: &Bracket) -> impl Iterator<Item = Hypothesis> {
+        let prior = self.prior(Combination::All, 1) * math::count(bracket.candidates().len());
+        let explains = |change: Rank| {
+            self.failed.iter().all(|run| switches(self.mode, run, change))
+                && !self.passed.iter().any(|run| switches(self.mode, run, change))
+        };
+        let explaining = bracket.candidates().iter().enumerate().filter(move |&(_, &change)| explains(change));
+        explaining.filter_map(move |(place, &change)| {
+            let index = u32::try_from(ranked::find(self.changes, change)?).ok()?;
+            let weight = prior * bracket.likelihood(place);
+            Some(Hypothesis { combination: Combination::All, pair: [index; 2], size: 1, weight })
+        })
+    }
+
+    /// Returns the pairs of one combination that explain all runs, or a sample of them.
+    fn pairs(&self, combination: Combination, rng: &mut SeededRng) -> Vec<Hypothesis> {
+        let members = Members::new(self, combination);
+        let all = members.pairs();
+        let (pairs, share) = if all <= tuning::MAX_PAIRS_EXAMINED { members.list() } else { members.sample(rng) };
+        let weight = self.prior(combination, 2) / share;
+        pairs.into_iter().map(|pair| Hypothesis { combination, pair, size: 2, weight }).collect()
+    }
+}
+
+/// The changes that may be in a pair of one combination.
+struct Members {
+    indices: Vec<u32>,
+    /// For each change, the runs that it explains, 64 in a word: every run that one of both changes has to explain.
+    explained: Vec<Vec<u64>>,
+    /// The words of all these runs.
+    all: Vec<u64>,
+}
+
+impl Members {
+    fn new(subject: &Subject<'_>, combination: Combination) -> Self {
+        // A failing run switches both changes of a set, and a passing one leaves out one of them. Of two changes that each
+        // suffice, a passing run leaves out both, and a failing one switches one of them.
+        let (of_both, of_one, is_switched) = match combination {
+            Combination::All => (&subject.failed, &subject.passed, true),
+            Combination::Any => (&subject.passed, &subject.failed, false),
+        };
+        let has = |run: &Selection, index: u32| switches(subject.mode, run, subject.changes[index as usize]);
+        let count = u32::try_from(subject.changes.len()).unwrap_or(0);
+        let indices: Vec<_> =
+            (0..count).filter(|&index| of_both.iter().all(|run| has(run, index) == is_switched)).collect();
+        let words = |explains: &dyn Fn(&Selection) -> bool| {
+            let mut words = vec![0; of_one.len().div_ceil(64)];
+            for (number, _) in of_one.iter().enumerate().filter(|(_, run)| explains(run)) {
+                words[number / 64] |= 1 << (number % 64);
+            }
+            words
+        };
+        let explained = indices.iter().map(|&index| words(&|run| has(run, index) != is_switched)).collect();
+        Self { indices, explained, all: words(&|_| true) }
+    }
+
+    /// Returns the number of pairs.
+    fn pairs(&self) -> usize {
+        self.indices.len() * self.indices.len().saturating_sub(1) / 2
+    }
+
+    /// Returns true if two changes explain all runs together.
+    fn explain(&self, one: usize, other: usize) -> bool {
+        let both = self.explained[one].iter().zip(&self.explained[other]);
+        both.zip(&self.all).all(|((one, other), all)| one | other == *all)
+    }
+
+    /// Returns an even sample of the pairs that explain all runs, and the share of them that it has.
+    fn list(&self) -> (Vec<[u32; 2]>, f64) {
+        let mut found = Vec::new();
+        for one in 0..self.indices.len() {
+            let others = (one + 1..self.indices.len()).filter(|&other| self.explain(one, other));
+            found.extend(others.map(|other| [self.indices[one], self.indices[other]]));
+        }
+        let count = found.len();
+        let step = count.div_ceil(tuning::MAX_PAIRS_SAMPLED).max(1);
+        let sample: Vec<_> = found.into_iter().step_by(step).collect();
+        let share = math::count(sample.len()) / math::count(count.max(1));
+        (sample, share)
+    }
+
+    /// Returns random pairs that explain all runs, and the share of all pairs that was tried.
+    fn sample(&self, rng: &mut SeededRng) -> (Vec<[u32; 2]>, f64) {
+        let (mut tried, mut found) = (0, Vec::new());
+        while tried < tuning::MAX_PAIRS_EXAMINED && found.len() < tuning::MAX_PAIRS_SAMPLED {
+            tried += 1;
+            let (one, other) = (rng.below(self.indices.len()), rng.below(self.indices.len()));
+            // Each pair in one of its two orders.
+            if one < other && self.explain(one, other) {
+                found.push([self.indices[one], self.indices[other]]);
+            }
+        }
+        (found, math::count(tried) / math::count(self.indices.len() * self.indices.len()))
+    }
+}
