@@ -4,17 +4,15 @@
 
 mod pinned;
 
-use bisect_test_support::search_path::search_path;
-
 #[test]
 #[cfg_attr(bisect_off, ignore = "the runtime's part of the messages is compiled out")]
 fn ui() {
     if !pinned::is_compiler("tests/ui") {
         return;
     }
-    if let Some(path) = search_path() {
+    for (name, value) in pinned::variables() {
         // SAFETY: no other thread runs a test.
-        unsafe { std::env::set_var("PATH", path) };
+        unsafe { std::env::set_var(name, value) };
     }
     let cases = trybuild::TestCases::new();
     cases.pass("tests/ui/pass/*.rs");

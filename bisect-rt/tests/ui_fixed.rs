@@ -6,8 +6,6 @@ mod pinned;
 
 use std::{env, process::Command};
 
-use bisect_test_support::search_path::search_path;
-
 /// The variable that names the case of a child.
 const CASE: &str = "BISECT_TEST_CASE";
 
@@ -30,7 +28,7 @@ fn ui() {
     for (case, fix) in [("malformed", "gate=off;größe=on"), ("still_checked", "t=off")] {
         let mut child = Command::new(env::current_exe().expect("tests have an executable"));
         child.args(["child", "--exact", "--nocapture"]);
-        child.envs(search_path().map(|path| ("PATH", path)));
+        child.envs(pinned::variables());
         child.env(CASE, format!("tests/ui/fixed/{case}.rs")).env("BISECT_FIX", fix);
         let output = child.output().expect("the child starts");
         let said = [output.stdout, output.stderr].concat();

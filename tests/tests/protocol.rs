@@ -7,6 +7,9 @@ use bisect_tests::{
     harness::{Fixture, run, scrubbed},
 };
 
+/// The flags with which the driver compiles crates whose stacks are changes.
+const FLAGS: &str = "-Cforce-frame-pointers=yes --cfg bisect_frame_pointers";
+
 /// Builds the program of the fixture `stacks` as a user does: the unwinder captures its stacks.
 fn program(fixture: &Fixture) -> PathBuf {
     let _ = run(&mut fixture.cargo(["build", "--package=app"])).expect_status(0);
@@ -45,7 +48,13 @@ fn gos_search_and_ours_find_the_same_stack_in_a_program_of_ours() {
 #[test]
 fn a_malformed_pattern_stops_a_program_before_main() {
     let fixture = Fixture::new("stacks");
-    let finished = run(scrubbed(&program(&fixture), fixture.dir()).env("BISECT_PATTERN", "+0-1x")).expect_status(2);
+    // With the driver's flags: other tests compile the same.
+    let target_dir = fixture.target_dir().join("bisect-opt");
+    let mut build = fixture.cargo(["build", "--package=app"]);
+    build.env("CARGO_TARGET_DIR", &target_dir).env("RUSTFLAGS", FLAGS);
+    let _ = run(&mut build).expect_status(0);
+    let program = target_dir.join(format!("debug/app{}", std::env::consts::EXE_SUFFIX));
+    let finished = run(scrubbed(&program, fixture.dir()).env("BISECT_PATTERN", "+0-1x")).expect_status(2);
     assert_eq!((finished.stdout.as_str(), finished.stderr.lines().count()), ("", 1), "{finished}");
     finished.expect_message(&["BISECT_PATTERN", "+0-1x", "byte 4"]);
 }

@@ -4,7 +4,7 @@
 use std::{any::Any, env, fs, path::PathBuf, process::Command, thread, time::Instant};
 
 use bisect_tests::{
-    edition_cases, foreign,
+    foreign,
     harness::{Fixture, Running, RustcDriver, Scratch, root, run, rustc_driver, temp_dir},
     release_cases,
 };
@@ -256,10 +256,7 @@ fn choices_at_build_time() -> Search {
 }
 
 fn crates_and_passes() -> Search {
-    let fixture = Fixture::new("release");
-    let case = release_cases::cases(fixture.dir()).into_iter().next().expect("the table has cases");
-    let words = case.arguments();
-    in_fixture(fixture, &words.iter().map(String::as_str).collect::<Vec<_>>())
+    in_fixture(Fixture::new("scales"), &["test", "--codegen", "-papp", "--test=works"])
 }
 
 fn functions() -> Option<Search> {
@@ -274,11 +271,9 @@ fn functions() -> Option<Search> {
 
 fn expressions() -> Option<Search> {
     let compiler = rustc_driver()?;
-    let fixture = Fixture::new("editions");
-    let case = edition_cases::cases(fixture.dir()).into_iter().next().expect("the table has cases");
-    let words = case.arguments();
-    let words: Vec<_> = words.iter().map(String::as_str).collect();
-    Some(compiled_by(&compiler, in_fixture(fixture, &words)))
+    // `functions` searches tests. This build runs nothing, and compiles little.
+    let words = ["check", "--edition=2021", "-p", "returns"];
+    Some(compiled_by(&compiler, in_fixture(Fixture::new("loans"), &words)))
 }
 
 /// Returns a search with a compiler of its own.

@@ -2,12 +2,14 @@
 
 use std::{env, io::Write, path::PathBuf, process::Command};
 
+use bisect_test_support::search_path::stored;
+
 /// A compiler that optimizes selected functions, and the rustc that it can replace.
 #[derive(Clone, Debug)]
 pub struct RustcDriver {
     /// The path of `bisect-rustc`.
     pub driver: PathBuf,
-    /// The rustc of its toolchain.
+    /// The rustc of its toolchain, which restores what it has compiled from the same inputs.
     pub rustc: PathBuf,
 }
 
@@ -40,5 +42,5 @@ pub fn rustc_driver() -> Option<RustcDriver> {
         driver.display(),
         rustc.display()
     );
-    Some(RustcDriver { driver, rustc })
+    Some(RustcDriver { driver, rustc: stored(&rustc) })
 }

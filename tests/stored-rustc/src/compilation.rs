@@ -59,9 +59,11 @@ impl Compilation {
             key.update(&bytes.len().to_le_bytes());
             key.update(bytes);
         };
-        let compiler = rustc.metadata().ok()?;
         add(rustc.as_os_str().as_encoded_bytes());
-        add(format!("{:?} {}", compiler.modified().ok()?, compiler.len()).as_bytes());
+        for file in compiler_files(rustc)? {
+            let compiler = file.metadata().ok()?;
+            add(format!("{} {:?} {}", file.display(), compiler.modified().ok()?, compiler.len()).as_bytes());
+        }
         let dir = std::env::current_dir().ok()?;
         let mut names = RandomNames::default();
         let out_dir = if arguments == ["-vV"] || is_question(&arguments) {
@@ -209,6 +211,15 @@ impl Compilation {
     }
 }
 
+/// Returns the paths of a compiler's own files. `rustc` may be a script that starts `rustc.real` beside it.
+fn compiler_files(rustc: &Path) -> Option<Vec<PathBuf>> {
+    let name = rustc.file_name()?;
+    let files = fs::read_dir(rustc.parent()?).ok()?.flatten().map(|entry| entry.path());
+    let mut files: Vec<_> = files.filter(|file| file.file_stem() == Some(name)).collect();
+    files.sort();
+    Some(files)
+}
+
 /// Returns whether these arguments are cargo's question about a target.
 fn is_question(arguments: &[&str]) -> bool {
     let answers = ["sysroot", "host-tuple"];
@@ -241,7 +252,7 @@ impl CommandLine {
                 }
                 _ => (word, None),
             };
-            if name == "--test" || is_source(name) {
+            if ["--test", "--verbose"].contains(&name) || is_source(name) {
                 line.is_linked |= name == "--test";
                 line.kept.push(word.to_owned());
                 continue;
@@ -268,8 +279,8 @@ impl CommandLine {
                     line.kept.push(value.to_owned());
                 }
                 "--crate-name" | "--edition" | "--error-format" | "--json" | "--cfg" | "--check-cfg"
-                | "--cap-lints" | "--target" | "--warn" | "--allow" | "--deny" | "--forbid" | "-A" | "-W" | "-D"
-                | "-F" => {
+                | "--cap-lints" | "--diagnostic-width" | "--target" | "--warn" | "--allow" | "--deny" | "--forbid"
+                | "-A" | "-W" | "-D" | "-F" => {
                     line.kept.extend([name.to_owned(), value.to_owned()]);
                 }
                 _ => return None,

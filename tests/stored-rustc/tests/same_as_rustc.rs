@@ -284,3 +284,29 @@ fn it_ends_by_the_signal_that_ended_rustc() {
         assert_eq!(status.signal(), Some(signal), "{name}");
     }
 }
+
+#[test]
+fn a_compiler_that_a_script_starts_is_another_one_if_either_file_changes() {
+    let bench = Bench::new();
+    let bin = bench.dir.path().join("bin");
+    fs::remove_file(bin.join("toolchain")).unwrap();
+    fs::create_dir(bin.join("toolchain")).unwrap();
+    let write = |name: &str, text: &str| {
+        let script = bin.join("toolchain").join(name);
+        fs::write(&script, text).unwrap();
+        fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let version = || {
+        let output = Command::new(bin.join("rustc")).arg("-vV").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    write("rustc", "#!/bin/sh\nexec \"$(dirname \"$0\")/rustc.real\" \"$@\"\n");
+    write("rustc.real", "#!/bin/sh\necho one\n");
+    assert_eq!(version(), "one\n");
+    write("rustc.real", "#!/bin/sh\necho the other\n");
+    assert_eq!(version(), "the other\n");
+    write("rustc", "#!/bin/sh\necho a third one\n");
+    assert_eq!(version(), "a third one\n");
+    write("unrelated", "");
+    assert_eq!(version(), "a third one\n");
+}

@@ -12,6 +12,9 @@ use std::{
 /// The size of the store above which entries are removed, in bytes. What all tests compile fits in.
 const LARGEST: u64 = 7 << 30;
 
+/// The name of the directory with that rustc of the toolchain of cargo.
+const OF_CARGO: &str = "rustc";
+
 /// Returns `PATH` with that rustc in front, if it is built, and then the directory of the cargo that runs these tests.
 /// Otherwise rustup's proxies come first, and each of them looks for the toolchain again.
 ///
@@ -26,10 +29,26 @@ pub fn search_path() -> Option<&'static OsStr> {
     PATH.as_deref()
 }
 
+/// Returns the rustc that restores what this one has compiled, if it is built; otherwise this one. This one is of another
+/// toolchain than the cargo that runs these tests: bisect-rustc needs a certain one.
+///
+/// # Panics
+/// If the directory of that rustc cannot be made.
+#[must_use]
+pub fn stored(rustc: &Path) -> PathBuf {
+    let of_cargo = search_path().is_some();
+    let toolchain = rustc.parent().filter(|_| of_cargo);
+    let dir = toolchain.and_then(|toolchain| stored_rustc("rustc-of-another-toolchain", toolchain));
+    dir.map_or_else(|| rustc.to_owned(), |dir| dir.join("rustc"))
+}
+
 fn make() -> Option<OsString> {
     let toolchain = PathBuf::from(env::var_os("CARGO")?).parent()?.to_owned();
     let rest = env::var_os("PATH").unwrap_or_default();
-    let stored = stored_rustc(&toolchain);
+    let stored = stored_rustc(OF_CARGO, &toolchain);
+    if let Some(dir) = &stored {
+        limit(&dir.join("store"));
+    }
     env::join_paths(stored.into_iter().chain([toolchain]).chain(env::split_paths(&rest))).ok()
 }
 
@@ -44,18 +63,18 @@ pub fn profile_dir() -> PathBuf {
     exe.ancestors().nth(2).expect("a test is in the target directory").to_owned()
 }
 
-/// Returns the directory of that rustc, made if need be, unless it is not built, or this system has no symbolic links.
-fn stored_rustc(toolchain: &Path) -> Option<PathBuf> {
+/// Returns the directory with this name, which has that rustc of a toolchain. It is made if need be, unless that rustc is
+/// not built, or this system has no symbolic links.
+fn stored_rustc(name: &str, toolchain: &Path) -> Option<PathBuf> {
     let built = profile_dir().join("stored-rustc");
     if !cfg!(unix) || !built.is_file() {
         return None;
     }
-    let dir = profile_dir().with_file_name("fixtures").join("rustc");
-    fs::create_dir_all(dir.join("store")).expect("the directory can be made");
+    let dir = profile_dir().with_file_name("fixtures").join(name);
+    fs::create_dir_all(&dir).expect("the directory can be made");
     let lock = File::create(dir.join("lock")).expect("the lock file can be made");
     lock.lock().expect("the directory can be locked");
     fill(&dir, &built, toolchain).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
-    limit(&dir.join("store"));
     Some(dir)
 }
 
@@ -63,9 +82,15 @@ fn stored_rustc(toolchain: &Path) -> Option<PathBuf> {
 fn fill(dir: &Path, built: &Path, toolchain: &Path) -> io::Result<()> {
     use std::os::unix::fs::symlink;
 
-    if fs::read_link(dir.join("toolchain")).ok().as_deref() != Some(toolchain) {
-        let _ = fs::remove_file(dir.join("toolchain"));
-        symlink(toolchain, dir.join("toolchain"))?;
+    let store = dir.with_file_name(OF_CARGO).join("store");
+    fs::create_dir_all(&store)?;
+    // All toolchains share a store: keys contain the path of the compiler.
+    for (name, to) in [("toolchain", toolchain), ("store", &*store)] {
+        let link = dir.join(name);
+        if link != to && fs::read_link(&link).ok().as_deref() != Some(to) {
+            let _ = fs::remove_file(&link);
+            symlink(to, link)?;
+        }
     }
     // A copy, because a program asks for its own place by the path of its file. Replaced as a whole: it may be running.
     let rustc = dir.join("rustc");
