@@ -310,18 +310,21 @@ pub(super) const MAX_CANDIDATES_FOR_GROUPS: usize = 1 << 17;
 
 // The proposer.
 
-/// Prior probabilities: a culprit is one change, two, or three and more. Decided by: `trials` (rounds).
+/// Prior weights: a culprit is one change, two, or more. Decided by: `trials` (rounds).
 pub(super) const PRIOR_OF_SIZE: [f64; 3] = [0.88, 0.09, 0.02];
 
-/// A prior probability: two changes each fail alone. Decided by: `trials` (rounds of {1,1}).
+/// A prior weight: two changes each fail alone. Decided by: `trials` (rounds of {1,1}).
 pub(super) const PRIOR_OF_EITHER: f64 = 0.03;
 
-/// A prior probability: one change fails alone, beside a set that includes the forced changes and one more. Decided by:
+/// A prior weight: one change fails alone, beside a set that includes the forced changes and one more. Decided by:
 /// `trials` (rounds of {1,2}).
 pub(super) const PRIOR_OF_SET_OR_SINGLE: f64 = 0.01;
 
-/// A prior probability: neither a change nor a pair explains the runs. Decided by: `trials` (rounds of {3}).
+/// A prior weight: neither a change nor a pair explains the runs. Decided by: `trials` (rounds of {3}).
 pub(super) const PRIOR_OF_OTHER: f64 = 0.02;
+
+/// Changes: with more, pairs of them are not considered. Decided by: the bench `engine` of bisect-core.
+pub(super) const MAX_CHANGES_FOR_PAIRS: usize = 1 << 14;
 
 /// Pairs of changes that are tried, at most, to list those that explain all runs. Decided by: the time to try them.
 pub(super) const MAX_PAIRS_EXAMINED: usize = 1 << 19;

@@ -3,7 +3,7 @@
 use alloc::{rc::Rc, vec, vec::Vec};
 
 use super::{
-    hypotheses::{Combination, Hypothesis, Subject},
+    hypotheses::{Combination, Hypothesis, RunEvidence},
     parts::switches,
 };
 use crate::search::{
@@ -20,7 +20,7 @@ use crate::search::{
     tuning,
 };
 
-/// The hypotheses that explain all runs; none if something else explains them.
+/// The hypotheses that explain all runs; empty if nothing is known of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Explanations {
     /// The changes that hypotheses are about, in order.
@@ -41,25 +41,29 @@ impl Explanations {
             return None;
         }
         let mut changes = lookahead::rest_of_known(procedure, forced);
-        // The last change of a set is found first.
+        // The needed changes are found from the last to the first, so the others rank below the forced ones.
         if let Some(&last) = forced.iter().min() {
             changes.truncate(ranked::below(&changes, last));
         }
-        let subject = Subject::new(procedure, &changes, forced, ledger);
-        let hypotheses: Rc<[_]> = subject.hypotheses(bracket).into();
-        let runs = i32::try_from(subject.runs()).unwrap_or(i32::MAX);
-        let other = tuning::PRIOR_OF_OTHER * math::power_of_two(-runs);
+        let with_pairs = changes.len() <= tuning::MAX_CHANGES_FOR_PAIRS;
+        if !with_pairs {
+            changes = bracket.candidates().to_vec();
+        }
+        let evidence = RunEvidence::new(procedure, &changes, forced, ledger);
+        let hypotheses: Rc<[_]> = evidence.hypotheses(bracket, with_pairs).into();
+        let other = evidence.weight_of_others();
         (!hypotheses.is_empty()).then(|| Self { forced: forced.into(), hypotheses, other, changes: changes.into() })
     }
 
-    /// Returns the only single change that explains all runs, if it is likelier than that several are needed together.
+    /// Returns the only change that explains all runs together with the forced ones, if it weighs more than all changes that
+    /// are needed together. What each of two changes would explain alone does not count: it is proved in the same way.
     pub(super) fn sole(&self) -> Option<Rank> {
         let mut singles =
             self.hypotheses.iter().filter_map(|hypothesis| Some((hypothesis.single()?, hypothesis.weight)));
         let (sole, weight) = singles.next().filter(|_| singles.next().is_none())?;
-        let together = self.hypotheses.iter().filter(|hypothesis| hypothesis.combination == Combination::All);
-        let together: f64 = together.map(|hypothesis| hypothesis.weight).sum();
-        (2.0 * weight > together + self.other).then(|| self.changes[sole])
+        let of_all = self.hypotheses.iter().filter(|hypothesis| hypothesis.combination == Combination::All);
+        let of_all: f64 = of_all.map(|hypothesis| hypothesis.weight).sum();
+        (2.0 * weight > of_all + self.other).then(|| self.changes[sole])
     }
 
     /// Returns the weight of all explanations.
@@ -84,7 +88,7 @@ impl Explanations {
         Some((failing + self.other / 2.0) / self.weight())
     }
 
-    /// Returns what a run of this selection tells, in bits.
+    /// Returns what a run of this selection is expected to tell, in bits.
     pub(super) fn information(&self, mode: Mode, selection: &Selection) -> f64 {
         self.probability_of_failure(mode, selection).map_or(0.0, math::entropy)
     }
@@ -98,7 +102,7 @@ impl Explanations {
         Some(odds.clamp(tuning::odds::SURPRISE, 256 - tuning::odds::SURPRISE))
     }
 
-    /// Returns the hypotheses that explain this outcome too.
+    /// Returns the explanations after this outcome.
     pub(super) fn after(&self, mode: Mode, selection: &Selection, outcome: Outcome) -> Self {
         let is_switched = self.switched(mode, selection);
         let fails = |hypothesis: &Hypothesis| is_switched.as_ref().is_some_and(|switched| hypothesis.fails(switched));
@@ -130,9 +134,10 @@ impl Explanations {
         let cuts: Vec<(f64, usize)> =
             below_all.into_iter().chain(above).filter(|&(_, cut)| cut < candidates.len()).collect();
         let least = cuts.iter().map(|&(difference, _)| difference).min_by(f64::total_cmp)?;
-        // As long as groups have excluded no candidate, the cut has the slack of one that is not proposed: the first cut is
-        // asked for before the changes are known. Of equally exact ones, the last.
+        // While every candidate is likely, the cut has the slack of one that is not proposed, so that the first cut is the
+        // one that was asked for before the changes were known. Later, the most exact cut is taken, and the last of equals.
         let slack = if likely.len() == candidates.len() { slack(likely.len()) } else { 0 };
+        // The differences are twice the distances from the middle.
         let slack = 2.0 * total * math::count(slack) / math::count(likely.len());
         let mut near = cuts.iter().filter(|&&(difference, _)| difference <= least.max(slack)).map(|&(_, cut)| cut);
         let first = near.next()?;

@@ -2,9 +2,9 @@
 //!
 //! *n* prefixes at once tell *n* + 1 parts of the candidates apart. If a single change is needed, *n* groups tell 2^*n*
 //! parts apart, because a run fails if and only if its group contains the change (Dorfman, "The Detection of Defective
-//! Members of Large Populations", 1943): a group has half of the single changes of each part. The other changes are in it at
-//! random, so that it has both changes of half of the pairs: a share of 0.71, if no single change is left (Coja-Oghlan, Gebhard,
-//! Hahn-Klimroth and Loick, "Optimal group testing", 2020, on random designs).
+//! Members of Large Populations", 1943): a group has half of the single changes of each part. The other changes are drawn
+//! with the probability at which a run fails with half of the pairs: 0.71 for pairs that are needed together, if no single
+//! change is left (Coja-Oghlan, Gebhard, Hahn-Klimroth and Loick, "Optimal group testing", 2020, on random designs).
 
 use alloc::{vec, vec::Vec};
 
@@ -36,7 +36,7 @@ pub(super) struct Groups<'a> {
     members: Vec<usize>,
     /// The hypotheses of one change, as indices.
     singles: Vec<usize>,
-    /// The probability with which a group has a change that is no single one; `None` if all are.
+    /// The probability with which a group has a change that is no single one; `None` if there are no pairs.
     share: Option<f64>,
     rng: SeededRng,
 }
@@ -67,7 +67,7 @@ impl<'a> Groups<'a> {
     }
 
     /// Returns the question of the best of a few groups, and what it tells beside the noted selections, in bits; `None` if
-    /// the best one has too many gaps.
+    /// the best one is empty or has too many gaps.
     pub(super) fn best(&mut self) -> Option<(Asked, f64)> {
         let tries = if self.share.is_some() { tuning::TRIES_OF_A_GROUP } else { 1 };
         let draw = |_| {

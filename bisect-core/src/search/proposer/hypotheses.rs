@@ -1,7 +1,7 @@
 //! Hypotheses about the changes that are needed next, and those among them that explain all runs.
 //!
-//! A hypothesis is about runs that switch all changes that are forced already: nothing more is needed, one change is, two
-//! together are, or each of two is enough. Where there are more pairs than can be listed, a sample stands for all of them.
+//! A hypothesis assumes that all forced changes are switched, and says what else is needed: nothing, one change, both of
+//! two, or either of two. Where there are more pairs than can be listed, a sample stands for all of them.
 
 use alloc::{vec, vec::Vec};
 
@@ -29,8 +29,8 @@ pub(super) struct Hypothesis {
     pub(super) combination: Combination,
     pair: [u32; 2],
     size: usize,
-    /// The prior probability, times a factor that is the same for all; of a sample, also that of the pairs for which this
-    /// one stands.
+    /// The prior probability up to a factor that is the same for all; of a sampled pair, also that of the pairs for which
+    /// it stands.
     pub(super) weight: f64,
 }
 
@@ -55,8 +55,8 @@ impl Hypothesis {
     }
 }
 
-/// The subject of the hypotheses: the changes that may be needed, and the runs that tell something about them.
-pub(super) struct Subject<'a> {
+/// The changes that may be needed, and the runs that tell something about them.
+pub(super) struct RunEvidence<'a> {
     mode: Mode,
     /// The changes, in order.
     changes: &'a [Rank],
@@ -66,8 +66,9 @@ pub(super) struct Subject<'a> {
     passed: Vec<&'a Selection>,
 }
 
-impl<'a> Subject<'a> {
-    /// Returns the runs that switch all forced changes and no excluded one. (An excluded change explains a failure.)
+impl<'a> RunEvidence<'a> {
+    /// Collects the ended runs that switch all forced changes. Failed runs with an excluded change are left out: that change
+    /// may be the cause.
     pub(super) fn new(procedure: &Procedure, changes: &'a [Rank], forced: &[Rank], ledger: &'a Ledger) -> Self {
         let (mode, excluded) = (procedure.mode(), procedure.excluded());
         let has_excluded = |run: &Selection| excluded.iter().any(|&change| switches(mode, run, change));
@@ -82,28 +83,36 @@ impl<'a> Subject<'a> {
         Self { mode, changes, forced: forced.len(), failed, passed }
     }
 
-    /// Returns the number of runs.
-    pub(super) fn runs(&self) -> usize {
-        self.failed.len() + self.passed.len()
-    }
-
-    /// Returns the hypotheses that explain all runs, or an even sample of them.
-    pub(super) fn hypotheses(&self, bracket: &Bracket) -> Vec<Hypothesis> {
+    /// Returns the hypotheses that explain all runs; of many pairs, a sample. Without `with_pairs`, there are no pairs.
+    pub(super) fn hypotheses(&self, bracket: &Bracket, with_pairs: bool) -> Vec<Hypothesis> {
         let mut hypotheses = Vec::new();
         if self.forced > 0 && self.passed.is_empty() {
             let weight = self.prior(Combination::All, 0);
             hypotheses.push(Hypothesis { combination: Combination::All, pair: [0; 2], size: 0, weight });
         }
         hypotheses.extend(self.singles(bracket));
-        let mut rng = SeededRng::new(self.runs() as u64);
-        for combination in [Combination::All, Combination::Any] {
+        let mut rng = SeededRng::new((self.failed.len() + self.passed.len()) as u64);
+        for combination in [Combination::All, Combination::Any].into_iter().filter(|_| with_pairs) {
             hypotheses.extend(self.pairs(combination, &mut rng));
         }
         hypotheses
     }
 
-    /// Returns the prior probability that these changes are needed, and no others, beside the forced ones: sets of one size
-    /// are equally likely.
+    /// Returns the weight of all other explanations together. Each run halves it: they predict both outcomes alike.
+    pub(super) fn weight_of_others(&self) -> f64 {
+        let runs = i32::try_from(self.failed.len() + self.passed.len()).unwrap_or(i32::MAX);
+        tuning::PRIOR_OF_OTHER / self.sets(self.forced) * math::power_of_two(-runs)
+    }
+
+    /// Returns the number of sets of this size.
+    fn sets(&self, size: usize) -> f64 {
+        let all = self.changes.len() + self.forced;
+        let ratios = (0..size).map(|place| math::count(all.saturating_sub(place).max(1)) / math::count(place + 1));
+        ratios.product()
+    }
+
+    /// Returns the prior weight of one combination of this number of changes, with the forced ones: those of the same size
+    /// weigh the same.
     fn prior(&self, combination: Combination, changes: usize) -> f64 {
         let size = self.forced + changes;
         let of_size = match combination {
@@ -111,12 +120,10 @@ impl<'a> Subject<'a> {
             Combination::Any if self.forced == 0 => tuning::PRIOR_OF_EITHER,
             Combination::Any => tuning::PRIOR_OF_SET_OR_SINGLE,
         };
-        let all = self.changes.len() + self.forced;
-        let sets = (0..size).map(|place| math::count(all.saturating_sub(place).max(1)) / math::count(place + 1));
-        of_size / sets.product::<f64>()
+        of_size / self.sets(size)
     }
 
-    /// Returns the single changes that explain all runs.
+    /// Returns the single changes that explain all runs. An average candidate has the prior weight.
     fn singles(&self, bracket: &Bracket) -> impl Iterator<Item = Hypothesis> {
         let prior = self.prior(Combination::All, 1) * math::count(bracket.candidates().len());
         let explains = |change: Rank| {
@@ -133,38 +140,39 @@ impl<'a> Subject<'a> {
 
     /// Returns the pairs of one combination that explain all runs, or a sample of them.
     fn pairs(&self, combination: Combination, rng: &mut SeededRng) -> Vec<Hypothesis> {
-        let members = Members::new(self, combination);
-        let all = members.pairs();
-        let (pairs, share) = if all <= tuning::MAX_PAIRS_EXAMINED { members.list() } else { members.sample(rng) };
+        let members = PairMembers::new(self, combination);
+        let all = members.count_of_pairs();
+        let (pairs, share) =
+            if all <= tuning::MAX_PAIRS_EXAMINED { members.listed_pairs() } else { members.random_pairs(rng) };
         let weight = self.prior(combination, 2) / share;
         pairs.into_iter().map(|pair| Hypothesis { combination, pair, size: 2, weight }).collect()
     }
 }
 
 /// The changes that may be in a pair of one combination.
-struct Members {
+struct PairMembers {
     indices: Vec<u32>,
-    /// For each change, the runs that it explains, 64 in a word: every run that one of both changes has to explain.
+    /// For each change, a bit set of the runs that it explains, of those that one of both changes has to explain.
     explained: Vec<Vec<u64>>,
     /// The words of all these runs.
     all: Vec<u64>,
 }
 
-impl Members {
-    fn new(subject: &Subject<'_>, combination: Combination) -> Self {
+impl PairMembers {
+    fn new(subject: &RunEvidence<'_>, combination: Combination) -> Self {
         // A failing run switches both changes of a set, and a passing one leaves out one of them. Of two changes that each
         // suffice, a passing run leaves out both, and a failing one switches one of them.
-        let (of_both, of_one, is_switched) = match combination {
+        let (for_both, for_one, is_switched) = match combination {
             Combination::All => (&subject.failed, &subject.passed, true),
             Combination::Any => (&subject.passed, &subject.failed, false),
         };
         let has = |run: &Selection, index: u32| switches(subject.mode, run, subject.changes[index as usize]);
         let count = u32::try_from(subject.changes.len()).unwrap_or(0);
         let indices: Vec<_> =
-            (0..count).filter(|&index| of_both.iter().all(|run| has(run, index) == is_switched)).collect();
+            (0..count).filter(|&index| for_both.iter().all(|run| has(run, index) == is_switched)).collect();
         let words = |explains: &dyn Fn(&Selection) -> bool| {
-            let mut words = vec![0; of_one.len().div_ceil(64)];
-            for (number, _) in of_one.iter().enumerate().filter(|(_, run)| explains(run)) {
+            let mut words = vec![0; for_one.len().div_ceil(64)];
+            for (number, _) in for_one.iter().enumerate().filter(|(_, run)| explains(run)) {
                 words[number / 64] |= 1 << (number % 64);
             }
             words
@@ -174,7 +182,7 @@ impl Members {
     }
 
     /// Returns the number of pairs.
-    fn pairs(&self) -> usize {
+    fn count_of_pairs(&self) -> usize {
         self.indices.len() * self.indices.len().saturating_sub(1) / 2
     }
 
@@ -185,7 +193,7 @@ impl Members {
     }
 
     /// Returns an even sample of the pairs that explain all runs, and the share of them that it has.
-    fn list(&self) -> (Vec<[u32; 2]>, f64) {
+    fn listed_pairs(&self) -> (Vec<[u32; 2]>, f64) {
         let mut found = Vec::new();
         for one in 0..self.indices.len() {
             let others = (one + 1..self.indices.len()).filter(|&other| self.explain(one, other));
@@ -199,7 +207,7 @@ impl Members {
     }
 
     /// Returns random pairs that explain all runs, and the share of all pairs that was tried.
-    fn sample(&self, rng: &mut SeededRng) -> (Vec<[u32; 2]>, f64) {
+    fn random_pairs(&self, rng: &mut SeededRng) -> (Vec<[u32; 2]>, f64) {
         let (mut tried, mut found) = (0, Vec::new());
         while tried < tuning::MAX_PAIRS_EXAMINED && found.len() < tuning::MAX_PAIRS_SAMPLED {
             tried += 1;
@@ -209,6 +217,7 @@ impl Members {
                 found.push([self.indices[one], self.indices[other]]);
             }
         }
-        (found, math::count(tried) / math::count(self.indices.len() * self.indices.len()))
+        let drawn_from = math::count(self.indices.len()) * math::count(self.indices.len());
+        (found, math::count(tried) / drawn_from)
     }
 }

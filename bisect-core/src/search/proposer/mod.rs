@@ -5,9 +5,9 @@
 //! ledger and the number of slots, and has no state of its own.
 //!
 //! [`Explanations`] weighs hypotheses about the changes that are needed next. From them follow [`groups`], runs of arbitrary
-//! changes that tell the hypotheses apart, and [`futures`], the questions that the prover will probably ask later. A group
-//! saves as many runs as it tells bits; a question of the prover saves a run if it is needed. Each slot goes to whichever
-//! saves more.
+//! changes that tell the hypotheses apart, and [`futures`], the questions that the prover will probably ask later. The
+//! value of a group is what it is expected to tell, in bits; that of a question, the probability that it is needed. A free
+//! slot gets the one with the greater value.
 
 mod explanations;
 mod futures;
@@ -38,7 +38,8 @@ pub(super) struct Proposal {
     /// The questions whose answers are wanted; the one that the procedure waits for is first, so that a group that hangs
     /// cannot block the search.
     pub(super) wanted: Vec<Asked>,
-    /// The only single change that explains all runs, if it is likelier than all else.
+    /// The only change that explains all runs together with the forced ones, if it is likelier than several changes that
+    /// are needed together.
     pub(super) sole_suspect: Option<Rank>,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn propose(procedure: &Procedure, ledger: &Ledger, options: &Options)
     })
 }
 
-/// Moves the next cut of a procedure to where it halves the likelihood, unless that cut is already tested.
+/// Moves the next cut of a procedure to where it halves the likelihood, unless a run of that cut is started.
 pub(super) fn steer(procedure: &mut Procedure, ledger: &Ledger, options: &Options) {
     if may_test_groups(options) && !asks_what_is_started(procedure, ledger) {
         Explanations::of(procedure, ledger).unwrap_or_default().steer(procedure);
@@ -62,7 +63,9 @@ fn with_groups(procedure: &Procedure, ledger: &Ledger, options: &Options) -> Opt
     let count = options.in_flight.get();
     let (mut wanted, mut next) = lookahead::to_first_cut(procedure).filter(|_| may_test_groups(options))?;
     let explanations = Explanations::of(&next, ledger)?;
-    if !asks_what_is_started(&next, ledger) {
+    // At the present question, only the prover moves its cut: a run must be able to answer that very question.
+    let is_ahead = !wanted.is_empty();
+    if is_ahead && !asks_what_is_started(&next, ledger) {
         explanations.steer(&mut next);
     }
     wanted.push(next.question().ok()?);

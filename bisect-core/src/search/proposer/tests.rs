@@ -140,7 +140,7 @@ fn groups_leave_one_pair_after_few_rounds() {
         let pair = pair.map(Rank).to_vec();
         for _ in 0..4 {
             fixture.run_groups(16, &|selection| fails(combination, &pair, selection));
-            // A change that explains all runs is proved first, which refutes it here.
+            // A change that explains all runs is run alone first, which refutes it here.
             if let Some(suspect) = fixture.explanations().and_then(|explanations| explanations.sole()) {
                 let selection = Selection { prefix: Prefix::NONE, forced: vec![suspect], ..Selection::all() };
                 let fails = fails(combination, &pair, &selection);
@@ -150,7 +150,7 @@ fn groups_leave_one_pair_after_few_rounds() {
         let (likeliest, changes) = fixture.likeliest();
         match combination {
             Combination::All => assert_eq!((likeliest, changes), (combination, pair)),
-            // One of both explains runs of the other as well as long as they are in the same groups.
+            // While both are in the same groups, each explains the runs of the other.
             Combination::Any => {
                 assert!(changes.iter().all(|change| pair.contains(change)), "{changes:?} instead of {pair:?}");
             }
@@ -160,7 +160,7 @@ fn groups_leave_one_pair_after_few_rounds() {
 
 #[test]
 fn a_sample_of_pairs_weighs_as_much_as_all_pairs() {
-    // Of few changes all pairs are listed; of more, every second one; of many, random ones.
+    // Of few changes all pairs are listed; of more, every ninth one; of many, random ones.
     for changes in [90, 300, 5000] {
         let mut fixture = Fixture::new(changes);
         let half: Vec<_> = (1..=changes / 2).map(|place| Rank(2 * place)).collect();

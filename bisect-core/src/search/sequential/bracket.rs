@@ -92,7 +92,8 @@ impl Bracket {
         Self { weights, likely_groups, proposed: None, unsteered, ..self }
     }
 
-    /// Returns the same bracket that asks for this cut next; `None`: for the one that halves the likelihood.
+    /// Returns the same bracket that asks for this cut next. Without a cut, or if it separates no candidates, their weights
+    /// decide.
     pub(in crate::search) fn proposing(self, cut: Option<Rank>) -> Self {
         let proposed = cut.filter(|&cut| self.is_cut_by(cut));
         if proposed.is_none() {
@@ -132,7 +133,7 @@ impl Bracket {
         &self.failing[self.span()]
     }
 
-    /// Returns the likelihood that the candidate at this place is the one searched for, before any run of this bracket.
+    /// Returns the share that the candidate at this place has in the weight of all candidates.
     ///
     /// # Panics
     /// If there are fewer candidates.
