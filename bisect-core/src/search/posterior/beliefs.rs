@@ -2,8 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::math::entropy;
-use super::{candidate_set::CandidateSet, candidates::Candidates};
+use super::{candidate_set::CandidateSet, candidates::Candidates, math::entropy};
 use crate::search::tuning;
 
 /// The way in which the change is in an interval.

@@ -12,11 +12,9 @@ use super::{
     beliefs::{Belief, Beliefs, Forecast, Kind},
     candidate_set::CandidateSet,
     candidates::Candidates,
+    math::{divergence, entropy, exp2},
 };
-use crate::search::{
-    posterior::math::{divergence, entropy, exp2},
-    tuning,
-};
+use crate::search::tuning;
 
 /// The costs of a run, by its outcome; only their ratio matters.
 #[derive(Clone, Copy, Debug)]

@@ -22,13 +22,13 @@ pub(in crate::search) const fn power_of_two(exponent: i32) -> f64 {
 
 /// Returns the floor of log2 of a normal positive number.
 #[allow(clippy::cast_possible_truncation, reason = "an exponent has 11 bits")]
-pub(in crate::search) const fn exponent_of(x: f64) -> i32 {
+pub(super) const fn exponent_of(x: f64) -> i32 {
     (x.to_bits() >> MANTISSA_BITS) as i32 - BIAS
 }
 
 /// Returns log2 of a normal positive number, to about 1e-15; minus infinity for 0 and for numbers below the normal
 /// range.
-pub(in crate::search) fn log2(x: f64) -> f64 {
+pub(super) fn log2(x: f64) -> f64 {
     if x < f64::MIN_POSITIVE {
         return f64::NEG_INFINITY;
     }
@@ -47,7 +47,7 @@ pub(in crate::search) fn log2(x: f64) -> f64 {
 
 /// Returns 2 to any power, with a relative error of about 1e-15; 0 and infinity outside the range of normal numbers.
 #[allow(clippy::cast_possible_truncation, reason = "clamped to what fits")]
-pub(in crate::search) fn exp2(x: f64) -> f64 {
+pub(super) fn exp2(x: f64) -> f64 {
     let whole = (x.clamp(-2000.0, 2000.0) + if x < 0.0 { -0.5 } else { 0.5 }) as i32;
     let rest = (x.clamp(-2000.0, 2000.0) - f64::from(whole)) * LN_2;
     // A Taylor series, for at most half a power of two.
@@ -69,7 +69,7 @@ pub(in crate::search) fn entropy(p: f64) -> f64 {
 
 /// Returns the average evidence, in bits per event, by which events of probability `p` distinguish `p` from `q`
 /// (Kullback and Leibler).
-pub(in crate::search) fn divergence(p: f64, q: f64) -> f64 {
+pub(super) fn divergence(p: f64, q: f64) -> f64 {
     let term = |p: f64, q: f64| if p > 0.0 { p * (log2(p) - log2(q)) } else { 0.0 };
     term(p, q) + term(1.0 - p, 1.0 - q)
 }

@@ -1,10 +1,10 @@
 //! The forecast of the number of runs left.
 
-use super::beliefs::{Beliefs, Kind};
-use crate::search::{
-    posterior::math::{count, divergence, entropy, exp2, log2},
-    tuning,
+use super::{
+    beliefs::{Beliefs, Kind},
+    math::{count, divergence, entropy, exp2, log2},
 };
+use crate::search::tuning;
 
 /// Estimates the runs until the error probability of a candidate is down to `doubt`. Runs of prefixes carry at most the
 /// capacity of the channel each about the index of the candidate; runs of the candidate alone carry at most the

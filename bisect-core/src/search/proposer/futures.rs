@@ -28,7 +28,7 @@ struct Future {
     /// The order of creation, by which the first of equally likely futures is examined first.
     turn: Reverse<usize>,
     procedure: Rc<Procedure>,
-    /// The explanations that explain all runs of this future, if only explanations explain those that were made; else none.
+    /// The hypotheses that explain all runs of this future; empty if there is no estimate.
     explanations: Explanations,
     /// The outcome of the trial that the procedure waits for. It is applied only when the future is examined.
     outcome: Option<Outcome>,
@@ -74,7 +74,7 @@ fn early_answer<'a>(asked: &Asked, ledger: &'a Ledger) -> Option<(TrialId, Outco
     Some((entry.trial.id, outcome, reported))
 }
 
-/// Returns the `count` questions whose answers are most likely to be needed, each with this probability; the one that the
+/// Returns at most `count` questions: those whose answers are most likely to be needed, each with this probability; the one that the
 /// procedure waits for is first.
 pub(super) fn wanted(
     procedure: &Procedure,

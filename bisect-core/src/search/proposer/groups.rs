@@ -32,8 +32,9 @@ pub(super) struct Groups<'a> {
     /// For each hypothesis the number of its part: the selections so far do not tell those of one part apart.
     parts: Vec<usize>,
     weight: f64,
-    /// The changes that are in a hypothesis, as indices, in order.
+    /// The changes that are in a hypothesis, as indices and by name, in order.
     members: Vec<usize>,
+    changes: Vec<Rank>,
     /// The hypotheses of one change, as indices.
     singles: Vec<usize>,
     /// The probability with which a group has a change that is no single one; `None` if there are no pairs.
@@ -46,12 +47,14 @@ impl<'a> Groups<'a> {
         let hypotheses = &explanations.hypotheses;
         let mut is_member = vec![false; explanations.changes.len()];
         hypotheses.iter().flat_map(Hypothesis::members).for_each(|index| is_member[index] = true);
+        let members: Vec<_> = (0..is_member.len()).filter(|&index| is_member[index]).collect();
         Self {
             explanations,
             procedure,
             parts: vec![0; hypotheses.len()],
             weight: explanations.weight(),
-            members: (0..is_member.len()).filter(|&index| is_member[index]).collect(),
+            changes: members.iter().map(|&index| explanations.changes[index]).collect(),
+            members,
             singles: (0..hypotheses.len()).filter(|&index| hypotheses[index].single().is_some()).collect(),
             share: share_of_others(explanations),
             rng: SeededRng::new(hypotheses.len() as u64),
@@ -75,11 +78,10 @@ impl<'a> Groups<'a> {
             (self.information(&group), group)
         };
         let (bits, group) = (0..tries).map(draw).max_by(|(one, _), (other, _)| one.total_cmp(other))?;
-        let changes: Vec<Rank> = self.members.iter().map(|&index| self.explanations.changes[index]).collect();
         let is_chosen: Vec<_> = self.members.iter().map(|&index| group[index]).collect();
         let (_, bracket) = lookahead::present_set(self.procedure)?;
         let end = if self.share.is_some() { Prefix::All } else { bracket.high() };
-        let (prefix, gaps) = selection_of(&changes, &is_chosen, end)?;
+        let (prefix, gaps) = selection_of(&self.changes, &is_chosen, end)?;
         Some((lookahead::group(self.procedure, prefix, gaps), bits))
     }
 

@@ -159,15 +159,15 @@ struct PairMembers {
 }
 
 impl PairMembers {
-    fn new(subject: &RunEvidence<'_>, combination: Combination) -> Self {
+    fn new(evidence: &RunEvidence<'_>, combination: Combination) -> Self {
         // A failing run switches both changes of a set, and a passing one leaves out one of them. Of two changes that each
         // suffice, a passing run leaves out both, and a failing one switches one of them.
         let (for_both, for_one, is_switched) = match combination {
-            Combination::All => (&subject.failed, &subject.passed, true),
-            Combination::Any => (&subject.passed, &subject.failed, false),
+            Combination::All => (&evidence.failed, &evidence.passed, true),
+            Combination::Any => (&evidence.passed, &evidence.failed, false),
         };
-        let has = |run: &Selection, index: u32| switches(subject.mode, run, subject.changes[index as usize]);
-        let count = u32::try_from(subject.changes.len()).unwrap_or(0);
+        let has = |run: &Selection, index: u32| switches(evidence.mode, run, evidence.changes[index as usize]);
+        let count = u32::try_from(evidence.changes.len()).unwrap_or(0);
         let indices: Vec<_> =
             (0..count).filter(|&index| for_both.iter().all(|run| has(run, index) == is_switched)).collect();
         let words = |explains: &dyn Fn(&Selection) -> bool| {
