@@ -166,6 +166,35 @@ fn what_is_given_to_a_macro_is_of_the_crate_that_calls_it() {
 }
 
 #[test]
+fn the_advice_for_an_argument_of_a_macro_is_about_its_call() {
+    let values = "
+macro_rules! tail { ($head:expr) => { { $head } }; }
+macro_rules! first { ($head:expr) => { if let Some(x) = $head { x } else { 0 } }; }
+macro_rules! inner { ($head:expr) => { { $head } }; }
+macro_rules! around { ($head:expr) => { inner!($head) }; }
+fn main() {
+    let cell = std::cell::RefCell::new(vec![1]);
+    println!(\"{} {}\", tail!(cell.borrow().len()), cell.try_borrow_mut().is_ok());
+    println!(\"{} {}\", first!(cell.borrow().first().copied()), cell.try_borrow_mut().is_ok());
+    println!(\"{} {}\", around!(cell.borrow().len()), cell.try_borrow_mut().is_ok());
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("main.rs"), values).unwrap();
+    let mut command = bisect_rustc();
+    command.current_dir(&folder).args(["main.rs", "--edition=2021"]).env("BISECT_PATTERN", "drops=vn");
+    let ran = Ran::of(&mut command).stderr;
+    for name in ["tail", "first", "around"] {
+        for advice in [
+            format!("to keep it: before the call of {name}!: `let t = cell.borrow();`, and use `t` in the call"),
+            format!("to mend it: in the call of {name}!, pass a block that uses `t`: `{{ let t = cell.borrow(); … }}`"),
+        ] {
+            assert!(ran.contains(&advice), "{advice}\n{ran}");
+        }
+    }
+}
+
+#[test]
 fn a_variable_of_another_package_that_has_no_meaning_is_named() {
     let crates = Crates::compile(bisect_rustc, ["2021", "2021"], &[(PACKAGE, "drops=n")]);
     for value in ["drops=q", "nogate=y"] {

@@ -6,8 +6,9 @@ use rustc_middle::ty::{
     print::{with_forced_trimmed_paths, with_no_trimmed_paths, with_no_visible_paths, with_resolve_crate_name},
 };
 use rustc_span::{
-    Span,
+    Span, Symbol,
     def_id::{LOCAL_CRATE, LocalDefId},
+    hygiene::ExpnKind,
 };
 
 use super::{
@@ -67,7 +68,14 @@ pub(super) fn krate(tcx: TyCtxt<'_>, never_types: &[String]) -> Description {
 }
 
 fn about_drop<'tcx>(tcx: TyCtxt<'tcx>, value: &Value<'tcx>, passed: &Passed<'tcx>) -> Advice {
+    let macro_name = macro_that_received(written(tcx, value.span), written(tcx, passed.node));
     let value = snippet(tcx, value.span);
+    if let Some(name) = macro_name {
+        return [
+            format!("before the call of {name}!: `let t = {value};`, and use `t` in the call"),
+            format!("in the call of {name}!, pass a block that uses `t`: `{{ let t = {value}; … }}`"),
+        ];
+    }
     match passed.what {
         What::Block(_) => {
             let declared =
@@ -100,6 +108,21 @@ fn about_drop<'tcx>(tcx: TyCtxt<'tcx>, value: &Value<'tcx>, passed: &Passed<'tcx
             }
         }
     }
+}
+
+/// Returns the name of the macro that contains `place` and received `value` as an argument. An edit of that macro cannot name
+/// the value.
+fn macro_that_received(value: Span, mut place: Span) -> Option<Symbol> {
+    while !place.ctxt().is_root() {
+        let expansion = place.ctxt().outer_expn_data();
+        place = expansion.call_site;
+        if let ExpnKind::Macro(_, name) = expansion.kind
+            && place.eq_ctxt(value)
+        {
+            return Some(name);
+        }
+    }
+    None
 }
 
 /// Returns the source text at a span, or `…` if it is long or has several lines.
