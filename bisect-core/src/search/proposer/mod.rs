@@ -9,12 +9,16 @@
 //! value of a group is what it is expected to tell, in bits; that of a question, the probability that it is needed. A free
 //! slot gets the one with the greater value.
 
+#![cfg_attr(bisect_proposer, allow(dead_code, reason = "another proposer is tested"))]
+
 mod explanations;
 mod futures;
 mod groups;
 mod hypotheses;
 pub(super) mod parts;
-#[cfg(test)]
+#[cfg(bisect_proposer)]
+mod replaced;
+#[cfg(all(test, not(bisect_proposer)))]
 mod tests;
 
 use alloc::vec::Vec;
@@ -43,7 +47,11 @@ pub(super) struct Proposal {
     pub(super) sole_suspect: Option<Rank>,
 }
 
+#[cfg(bisect_proposer)]
+pub(super) use replaced::{propose, steer};
+
 /// Returns the runs that make the best use of all slots.
+#[cfg(not(bisect_proposer))]
 pub(super) fn propose(procedure: &Procedure, ledger: &Ledger, options: &Options) -> Proposal {
     with_groups(procedure, ledger, options).unwrap_or_else(|| {
         let futures = futures::wanted(procedure, Explanations::default(), options.in_flight.get(), ledger);
@@ -52,6 +60,7 @@ pub(super) fn propose(procedure: &Procedure, ledger: &Ledger, options: &Options)
 }
 
 /// Moves the next cut of a procedure to where it halves the likelihood, unless a run of that cut is started.
+#[cfg(not(bisect_proposer))]
 pub(super) fn steer(procedure: &mut Procedure, ledger: &Ledger, options: &Options) {
     if may_test_groups(options) && !asks_what_is_started(procedure, ledger) {
         Explanations::of(procedure, ledger).unwrap_or_default().steer(procedure);
