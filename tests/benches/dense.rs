@@ -1,6 +1,7 @@
 //! The number of trials of a search where many changes are culprits, compared with counter-based delta debugging (CDD).
 //!
-//! *One set*: the target fails if all *m* changes are enabled. *Each*: it fails if any of *m* changes is. *N* + 4: each
+//! *One set*: the target fails if all *m* changes are enabled. *Clusters*: the same, and the changes form three groups of
+//! neighbours. *Each*: it fails if any of *m* changes is. *N* + 4: each
 //! change alone, everything, nothing, the set alone and the rest. *Limit*: the same without the trials of single
 //! changes, and log2 of the number of sets of *m* changes. *CDD* (Zhang, Xu, Tian, Cheng and Sun, 2024) finds one set:
 //! for *each*, it is repeated without the changes that it has found, until the rest passes. *Runs* are those that the
@@ -29,6 +30,8 @@ use bisect_tests::{
 const CHANGES: [usize; 2] = [1_000, 100];
 /// The number of changes up to which runs are counted too: with checks, the search itself takes time.
 const MOST_WITH_RUNS: usize = 100;
+/// The numbers of changes and of needed changes in the rows with clusters.
+const CLUSTERED: [usize; 2] = [2_000, 24];
 /// The shares of changes that are culprits, in thousandths.
 const SHARES: [usize; 11] = [1, 3, 10, 30, 100, 200, 300, 350, 400, 450, 500];
 
@@ -36,11 +39,15 @@ fn main() -> ExitCode {
     let number = number_of_seeds(20, 1);
     println!("Decides when a search takes many changes for culprits, and the size of its groups: trials stay below");
     println!(
-        "CDD's, and below N + 4 + 2 log2 N. Mean number over {number} seeds; *m* culprits as one set, or each alone.\n"
+        "CDD's, and below N + 4 + 2 log2 N. Mean number over {number} seeds; *m* culprits as one set, in clusters, or each alone.\n"
     );
     let mut within = true;
+    let [clustered, needed] = CLUSTERED;
     for changes in CHANGES {
         if changes != CHANGES[0] {
+            for kind in [Kind::OneSet, Kind::Clusters] {
+                within &= row(clustered, needed, kind, number);
+            }
             details::begin();
         }
         println!(
@@ -51,7 +58,7 @@ fn main() -> ExitCode {
             let count = changes * share / 1000;
             if count > 0 {
                 for kind in [Kind::OneSet, Kind::Each] {
-                    within &= row(changes, share, count, kind, number);
+                    within &= row(changes, count, kind, number);
                 }
             }
         }
@@ -68,10 +75,11 @@ fn main() -> ExitCode {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     OneSet,
+    Clusters,
     Each,
 }
 
-fn row(changes: usize, share: usize, count: usize, kind: Kind, number: u32) -> bool {
+fn row(changes: usize, count: usize, kind: Kind, number: u32) -> bool {
     let results: Vec<_> = seeds(number).map(|seed| search(u64::from(seed), changes, count, kind)).collect();
     let mean =
         |of: fn(&Counts) -> usize| results.iter().map(|counts| of(counts) as f64).sum::<f64>() / f64::from(number);
@@ -79,10 +87,14 @@ fn row(changes: usize, share: usize, count: usize, kind: Kind, number: u32) -> b
         (mean(|counts| counts.trials), mean(|counts| counts.runs.unwrap_or(0)), mean(|counts| counts.cdd));
     let most = results.iter().map(|counts| counts.trials).max().unwrap_or(0);
     let limit = 4.0 + log2_of_sets(changes, count);
-    let name = if kind == Kind::OneSet { "one set" } else { "each" };
+    let name = match kind {
+        Kind::OneSet => "one set",
+        Kind::Clusters => "clusters",
+        Kind::Each => "each",
+    };
     println!(
         "{changes:>8} {:>6.3} {count:>5}  {name:<8}{trials:>8.1}{most:>8}{limit:>8.1}{:>8}{cdd:>8.1}{:>9}",
-        share as f64 / 1000.0,
+        count as f64 / changes as f64,
         changes + 4,
         if changes <= MOST_WITH_RUNS { format!("{runs:.1}") } else { "–".to_owned() }
     );
@@ -97,10 +109,12 @@ struct Counts {
 
 /// Returns the numbers for one target. Both searches must find everything.
 fn search(seed: u64, changes: usize, count: usize, kind: Kind) -> Counts {
-    // IDs are hashes, so the first changes are anywhere in the order of the search.
+    let order = order(seed, changes);
+    let places = places_of_culprits(&order, count, kind);
+    let culprit_changes = places.iter().map(|&place| order[place]);
     let sets: Vec<BTreeSet<usize>> = match kind {
-        Kind::OneSet => vec![(0..count).collect()],
-        Kind::Each => (0..count).map(|change| BTreeSet::from([change])).collect(),
+        Kind::OneSet | Kind::Clusters => vec![culprit_changes.collect()],
+        Kind::Each => culprit_changes.map(|change| BTreeSet::from([change])).collect(),
     };
     let mut simulator = Simulator::failing_with(seed, changes, sets.clone());
     let mut runs_of = |noise| {
@@ -112,18 +126,18 @@ fn search(seed: u64, changes: usize, count: usize, kind: Kind) -> Counts {
     };
     let trials = runs_of(Noise::Refused);
     let runs = (changes <= MOST_WITH_RUNS).then(|| runs_of(Noise::Suspected(0.99)));
-    Counts { trials, runs, cdd: reduce(seed, changes, count, kind) }
+    Counts { trials, runs, cdd: reduce(changes, places, kind) }
 }
 
-/// Returns the number of tests of CDD, whose elements are the changes in the order of their hashes.
-fn reduce(seed: u64, changes: usize, count: usize, kind: Kind) -> usize {
-    let needed = needed_places(seed, changes, count);
-    if kind == Kind::OneSet {
+/// Returns the number of tests of CDD, whose elements are the changes in the order of their hashes. The culprits are in these
+/// places.
+fn reduce(changes: usize, needed: BTreeSet<usize>, kind: Kind) -> usize {
+    if kind != Kind::Each {
         let (left, tests) = cdd_peer::reduce(changes, |kept| {
             let kept: BTreeSet<_> = kept.iter().collect();
             needed.iter().all(|place| kept.contains(place))
         });
-        assert_eq!(left.len(), count);
+        assert_eq!(left.len(), needed.len());
         return tests;
     }
     let mut culprits = needed;
@@ -140,12 +154,32 @@ fn reduce(seed: u64, changes: usize, count: usize, kind: Kind) -> usize {
     tests
 }
 
-/// Returns the places of the first changes in the order of their hashes.
-fn needed_places(seed: u64, changes: usize, count: usize) -> BTreeSet<usize> {
+/// Returns the changes in the order of their hashes, which is that of the search.
+fn order(seed: u64, changes: usize) -> Vec<usize> {
     let ids = Simulator::new(seed, changes, Box::new(|_| false));
     let mut order: Vec<usize> = (0..changes).collect();
     order.sort_by_key(|&change| ids.id(change).0.reverse_bits());
-    (0..changes).filter(|&place| order[place] < count).collect()
+    order
+}
+
+/// Returns the places of the culprits in the order. It is random, so its first items serve as random numbers, too.
+fn places_of_culprits(order: &[usize], count: usize, kind: Kind) -> BTreeSet<usize> {
+    if kind != Kind::Clusters {
+        return (0..order.len()).filter(|&place| order[place] < count).collect();
+    }
+    let size = count.div_ceil(3);
+    let mut places = BTreeSet::new();
+    for start in order.iter().copied().filter(|start| start + size <= order.len()) {
+        if places.len() == count {
+            break;
+        }
+        let cluster = start..start + size.min(count - places.len());
+        // Beside another one, it would be part of that one.
+        if places.range(start.saturating_sub(1)..=cluster.end).next().is_none() {
+            places.extend(cluster);
+        }
+    }
+    places
 }
 
 fn log2_of_sets(changes: usize, count: usize) -> f64 {

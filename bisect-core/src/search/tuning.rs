@@ -282,10 +282,15 @@ pub(super) const MAX_INVENTED: usize = 64;
 /// more, the change-over comes later. Decided by: `dense`, and the rows of pairs of `trials`.
 pub(super) const MIN_ODDS_OF_MANY: f64 = 32.0;
 
-/// Changes: with fewer left, the search does not assume that many are needed. Decided by: the test module `brute_force`.
+/// A ratio of probabilities: that a change is needed if the one before it is, and if that one is not. From this ratio on, needed
+/// changes form clusters. With less, some sets of a tenth of the changes take more trials; with more, a cluster at the end
+/// of the order is recognized late. Decided by: `dense`.
+pub(super) const MIN_RATIO_OF_CLUSTERS: usize = 4;
+
+/// Changes: with fewer left, the search does not assume that many are needed, except inside a cluster. Decided by: the test module `brute_force`.
 pub(super) const MIN_LEFT_FOR_MANY: usize = 16;
 
-/// Groups: after more than this number without a needed change in sequence, and two for each needed change, the search no
+/// Groups: after more than this number without a needed change in sequence, and two for each needed one, the search no
 /// longer assumes that many are needed. Each has a needed one in half of all cases. Decided by: `dense`, and the test
 /// module `given`.
 pub(super) const MAX_EMPTY_GROUPS: usize = 4;

@@ -110,6 +110,23 @@ fn a_single_change_at_an_end_takes_no_more_runs_than_another() {
 }
 
 #[test]
+fn needed_changes_that_stand_together_take_one_run_each() {
+    let ids: Vec<_> = (0..2000).map(Rank::at).collect();
+    for starts in [[100, 700, 1500], [0, 8, 1992], [300, 1000, 1040], [1970, 1980, 1992], [0, 1, 2]] {
+        let set: BTreeSet<usize> = starts.into_iter().flat_map(|start| start..start + 8).collect();
+        // Both ends, the set and the rest; four binary searches: for the first change found in each cluster, and for the second
+        // one in the first cluster; two runs at the end of each cluster.
+        let most = 4 + set.len() + 4 * 11 + 3 * 2;
+        let finished = run(&ids, slice::from_ref(&set), Order::Given, Mode::Enable, most);
+        assert_eq!(finished.sets().into_iter().collect::<BTreeSet<_>>(), ranks(&ids, &[set]));
+    }
+    // The same number, anywhere: 243 runs before clusters were looked for.
+    let set: BTreeSet<usize> = (0..24).map(|i| (i * 389 + 7) % 2000).collect();
+    let finished = run(&ids, slice::from_ref(&set), Order::Given, Mode::Enable, 243);
+    assert_eq!(finished.sets().into_iter().collect::<BTreeSet<_>>(), ranks(&ids, &[set]));
+}
+
+#[test]
 fn the_answer_does_not_depend_on_the_cuts_that_pass_beside_a_hidden_change() {
     // Change 0 appears only with change 5, so its prefix passes. Only several runs in flight run that prefix. If it
     // counted, change 1 would be one culprit of two changes examined, which starts no sweep. With one run at a time it

@@ -150,15 +150,17 @@ impl Explanations {
     /// together, the last change that is not forced; of changes that each fail, the first.
     fn weights(&self, procedure: &Procedure) -> Option<Vec<f64>> {
         let (forced, bracket) = procedure.narrowing()?;
-        let mut weights = vec![0.0; bracket.candidates().len()];
+        let candidates = bracket.candidates();
+        let mut weights = vec![0.0; candidates.len()];
+        let is_open: Vec<_> = self.changes.iter().map(|change| !forced.contains(change)).collect();
         for hypothesis in self.hypotheses.iter() {
-            let members = hypothesis.members().map(|index| self.changes[index]);
-            let open = members.filter(|change| !forced.contains(change));
+            let open = hypothesis.members().filter(|&index| is_open[index]);
+            // Indices are in the order of the changes.
             let next = match hypothesis.combination {
                 Combination::All => open.max(),
                 Combination::Any => open.min(),
             };
-            if let Some(place) = next.and_then(|next| ranked::find(bracket.candidates(), next)) {
+            if let Some(place) = next.and_then(|index| ranked::find(candidates, self.changes[index])) {
                 weights[place] += hypothesis.weight;
             }
         }

@@ -130,10 +130,11 @@ impl<'a> RunEvidence<'a> {
             self.failed.iter().all(|run| switches(self.mode, run, change))
                 && !self.passed.iter().any(|run| switches(self.mode, run, change))
         };
-        let explaining = bracket.candidates().iter().enumerate().filter(move |&(_, &change)| explains(change));
-        explaining.filter_map(move |(place, &change)| {
+        let likely =
+            bracket.candidates().iter().zip(bracket.likelihoods()).filter(move |&(&change, _)| explains(change));
+        likely.filter_map(move |(&change, likelihood)| {
             let index = u32::try_from(ranked::find(self.changes, change)?).ok()?;
-            let weight = prior * bracket.likelihood(place);
+            let weight = prior * likelihood;
             Some(Hypothesis { combination: Combination::All, pair: [index; 2], size: 1, weight })
         })
     }

@@ -8,7 +8,7 @@
 use alloc::{sync::Arc, vec::Vec};
 use core::ops::Range;
 
-use super::weights::Weights;
+use super::{density::Group, weights::Weights};
 use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,
@@ -37,9 +37,9 @@ pub(in crate::search) struct Bracket {
     unsteered: Option<Arc<Bracket>>,
     /// False once the bracket was restored.
     may_steer: bool,
-    /// Number of last candidates that the next cut leaves out, where many changes are needed. It is not known then that
-    /// the forced changes alone do not fail.
-    group: Option<usize>,
+    /// The last candidates, which the next cut leaves out, where many changes are needed. It is not known then that the forced
+    /// changes alone do not fail.
+    group: Option<Group>,
     /// Unresolved cuts between both prefixes.
     unresolved: Vec<Rank>,
     steps: u32,
@@ -103,9 +103,9 @@ impl Bracket {
         Self { proposed, unsteered: Some(unsteered), ..self }
     }
 
-    /// Returns the same bracket, where many changes are needed: the next cut leaves out this number of last candidates.
+    /// Returns the same bracket, where many changes are needed: the next cut leaves out this group of last candidates.
     /// `None`: the forced changes alone do not fail, and cuts halve the candidates.
-    pub(in crate::search) fn with_group(self, group: Option<usize>) -> Self {
+    pub(super) fn with_group(self, group: Option<Group>) -> Self {
         // A prefix without a change that is forced instead is the same set as the one that has failed.
         Self { group, observed: self.observed || group.is_some(), ..self }
     }
@@ -133,15 +133,9 @@ impl Bracket {
         &self.failing[self.span()]
     }
 
-    /// Returns the share that the candidate at this place has in the weight of all candidates.
-    ///
-    /// # Panics
-    /// If there are fewer candidates.
-    pub(in crate::search) fn likelihood(&self, place: usize) -> f64 {
-        let span = self.span();
-        let index = span.start + place;
-        assert!(index < span.end, "place {place} of {} candidates", span.len());
-        self.weights.share(index, span)
+    /// Returns each candidate's share of the total weight.
+    pub(in crate::search) fn likelihoods(&self) -> impl Iterator<Item = f64> + '_ {
+        self.weights.shares(self.span())
     }
 
     /// Returns the range of the candidates in `failing`.
@@ -245,8 +239,8 @@ impl Bracket {
         if self.is_high(cut) {
             return tuning::odds::BELIEVED_PREFIX;
         }
-        if self.group.is_some() {
-            return tuning::odds::EVEN;
+        if let Some(group) = self.group {
+            return 256 - group.odds;
         }
         let span = self.span();
         let middle = ranked::below(&self.failing, cut).clamp(span.start, span.end);
@@ -269,7 +263,7 @@ impl Bracket {
             return (!self.unresolved.contains(&middle)).then_some(middle);
         }
         if let (Some(group), []) = (self.group, &self.unresolved[..]) {
-            let first_left_out = span.end - group;
+            let first_left_out = span.end - group.size;
             return Some(simplest_cut(rank(first_left_out - 1), rank(first_left_out)));
         }
         if let (Some(proposed), []) = (self.proposed, &self.unresolved[..]) {

@@ -70,10 +70,11 @@ impl Weights {
         self.before(span.end) - self.before(span.start)
     }
 
-    /// Returns the share of a span that one of its changes has.
+    /// Returns, for each change of a span, its share of the span's weight.
     #[expect(clippy::cast_precision_loss, reason = "a share is approximate")]
-    pub(in crate::search) fn share(&self, index: usize, span: Range<usize>) -> f64 {
-        self.of(index..index + 1) as f64 / self.of(span) as f64
+    pub(in crate::search) fn shares(&self, span: Range<usize>) -> impl Iterator<Item = f64> + '_ {
+        let all = self.of(span.clone()) as f64;
+        span.map(move |index| self.of(index..index + 1) as f64 / all)
     }
 
     /// Returns the cuts of a span of at least two changes into halves of about the same weight, as the indices at which

@@ -32,7 +32,7 @@ pub(super) fn narrow(procedure: &mut Procedure, forced: Vec<Rank>, bracket: Brac
     procedure.is_dense = !density.is_low(bracket.empty_groups().unwrap_or(0));
     let group = density.group(false);
     let is_too_large = procedure.options.max_set_size.is_some_and(|max| forced.len() >= max.get());
-    if procedure.is_dense && group < bracket.candidates().len() && bracket.is_open() && !is_too_large {
+    if procedure.is_dense && group.size < bracket.candidates().len() && bracket.is_open() && !is_too_large {
         return State::Narrow { forced, bracket: bracket.with_group(Some(group)) };
     }
     let rest = bracket.with_group(None);
@@ -43,7 +43,16 @@ pub(super) fn narrow(procedure: &mut Procedure, forced: Vec<Rank>, bracket: Brac
 /// Returns the density of the changes that a set needs, after these.
 fn density(procedure: &Procedure, forced: &[Rank], rest: &Bracket) -> Density {
     let left = rest.candidates().len();
-    Density { needed: forced.len(), examined: procedure.known.len().saturating_sub(left).max(forced.len()), left }
+    let place = |&change: &Rank| ranked::below(&procedure.known, change);
+    let is_below = |change: &Rank| forced.last().is_some_and(|last| change < last);
+    let excluded_below = procedure.excluded().into_iter().filter(is_below).count();
+    Density {
+        needed: forced.len(),
+        adjacent: forced.windows(2).filter(|pair| place(&pair[0]) == place(&pair[1]) + 1).count(),
+        examined: procedure.known.len().saturating_sub(left).max(forced.len()),
+        since: forced.last().map_or(0, |last| place(last).saturating_sub(left + excluded_below)),
+        left,
+    }
 }
 
 /// Searches the rest after everything but the culprits has failed: for one set, or for single changes in a sweep.

@@ -66,7 +66,9 @@ impl Sweep {
     /// Returns the density of culprits. Those before the sweep are not among the reported changes.
     fn density(&self) -> Density {
         let (before, left) = (self.excluded.len(), self.reported.len() - self.next);
-        Density { needed: before + self.found, examined: before + self.next, left }
+        let (needed, examined) = (before + self.found, before + self.next);
+        // A sweep does not look for clusters.
+        Density { needed, adjacent: 0, examined, since: 0, left }
     }
 
     /// Returns true if nothing is left, or few culprits are.
@@ -88,7 +90,7 @@ impl Sweep {
     fn group(&self) -> Range<usize> {
         let left = self.reported.len() - self.next;
         let size = match self.failing {
-            0 => self.density().group(true),
+            0 => self.density().group(true).size,
             failing => failing.div_ceil(2),
         };
         self.next..self.next + size.min(left)

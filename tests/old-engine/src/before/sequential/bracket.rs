@@ -8,7 +8,7 @@
 use alloc::{sync::Arc, vec::Vec};
 use core::ops::Range;
 
-use super::weights::Weights;
+use super::{density::Group, weights::Weights};
 use crate::before::tuning;
 use crate::{
     before::model::rank::Rank,
@@ -39,7 +39,7 @@ pub(in crate::before) struct Bracket {
     may_steer: bool,
     /// Number of last candidates that the next cut leaves out, where many changes are needed. It is not known then that
     /// the forced changes alone do not fail.
-    group: Option<usize>,
+    group: Option<Group>,
     /// Unresolved cuts between both prefixes.
     unresolved: Vec<Rank>,
     steps: u32,
@@ -109,7 +109,7 @@ impl Bracket {
 
     /// Returns the same bracket, where many changes are needed: the next cut leaves out this number of last candidates.
     /// `None`: the forced changes alone do not fail, and cuts halve the candidates.
-    pub(in crate::before) fn with_group(self, group: Option<usize>) -> Self {
+    pub(super) fn with_group(self, group: Option<Group>) -> Self {
         // A prefix without a change that is forced instead is the same set as the one that has failed.
         Self { group, observed: self.observed || group.is_some(), ..self }
     }
@@ -237,8 +237,8 @@ impl Bracket {
         if self.is_high(cut) {
             return tuning::odds::BELIEVED_PREFIX;
         }
-        if self.group.is_some() {
-            return tuning::odds::EVEN;
+        if let Some(group) = self.group {
+            return 256 - group.odds;
         }
         let span = self.span();
         let middle = ranked::below(&self.failing, cut).clamp(span.start, span.end);
@@ -261,7 +261,7 @@ impl Bracket {
             return (!self.unresolved.contains(&middle)).then_some(middle);
         }
         if let (Some(group), []) = (self.group, &self.unresolved[..]) {
-            let first_left_out = span.end - group;
+            let first_left_out = span.end - group.size;
             return Some(simplest_cut(rank(first_left_out - 1), rank(first_left_out)));
         }
         if self.unresolved.is_empty() {
