@@ -271,7 +271,7 @@ fn two_failures_that_have_nothing_to_do_with_each_other_are_both_named() {
 }
 
 #[test]
-fn the_lines_are_run_at_once_and_one_that_fails_so_is_run_alone() {
+fn the_lines_are_run_at_once_and_alone_if_they_leave_something() {
     let scratch = Scratch::new();
     scratch.write("items.txt", &numbers(8));
     // The lines have no slot. The first one waits until the second one has come, which then gives no result.
@@ -283,5 +283,5 @@ fn the_lines_are_run_at_once_and_one_that_fails_so_is_run_alone() {
     let found = &finished.events_of("found")[0];
     assert_eq!(found["pasted"], serde_json::json!({"reproduce": "fail", "passes": "pass"}), "{finished}");
     assert!(["reproduce", "passes"].iter().all(|line| !found[line].as_str().unwrap().contains("mktemp")), "{finished}");
-    assert_eq!(finished.events_of("end")[0]["pasted"], 3, "{finished}");
+    assert_eq!(finished.events_of("end")[0]["pasted"], 4, "{finished}");
 }

@@ -70,7 +70,8 @@ fn set_apart(line: &str) -> String {
 }
 
 /// Runs the line that should fail and the one that should pass at the same time, if two slots are free. Records a result
-/// only if it is the expected one; the caller runs the other lines again, one after the other.
+/// only if it is the expected one, and no line has left files behind: those may decide how the other line ends. The caller
+/// runs the other lines again, one after the other.
 fn run_at_once<T: Target>(
     session: &Session<'_, '_, '_, '_, T>,
     lines: &[String; 2],
@@ -90,10 +91,11 @@ fn run_at_once<T: Target>(
         let other = thread::Builder::new().spawn_scoped(scope, || runner.paste(&second)).ok()?;
         Some([runner.paste(&first), other.join().ok()?])
     });
+    let leaves_nothing = fs_err::read_dir(temporary.path()).is_ok_and(|mut left| left.next().is_none());
     for ((line, result), expected) in
         lines.iter().zip(results.into_iter().flatten()).zip([LineResult::Fail, LineResult::Pass])
     {
-        if result == expected {
+        if result == expected && leaves_nothing {
             record(lab, line, result);
         } else if result != LineResult::NotRun {
             lab.pasted.update(|count| count + 1);
