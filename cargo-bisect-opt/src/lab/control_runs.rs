@@ -7,16 +7,14 @@
 //! If the second run repeats the failure, and the end that passes does not show it, the failure is searched for in all
 //! runs that leave out these culprits.
 
-use bisect_core::search::{Question, Selection, Trial, TrialId};
+use bisect_core::search::{Question, Selection, Trial};
 
 use super::{
-    session::{Controls, Session},
+    session::{Controls, Session, SideRun},
     target::{Runner, Target},
+    workers,
 };
-
-/// The IDs of control runs, larger than any that a search gives.
-const AGAIN: TrialId = TrialId(usize::MAX - 1);
-const NOTHING: TrialId = TrialId(usize::MAX - 2);
+use crate::run::spec::{Purpose, RunSpec};
 
 /// Asks for the runs that this run must be compared with, if it fails in another way than what is searched for. Returns
 /// true if its judgement has to wait for them.
@@ -38,10 +36,8 @@ pub(super) fn want<T: Target>(
     let inverted = !trial.selection.inverted;
     let end = if inverted { Question::AllOff } else { Question::AllOn };
     let nothing = Selection { inverted, ..Selection::all() };
-    let wanted = vec![
-        Trial { id: NOTHING, question: end, selection: nothing, tests: trial.tests.clone() },
-        Trial { id: AGAIN, ..trial.clone() },
-    ];
+    let control = Trial { question: end, selection: nothing, ..trial.clone() };
+    let wanted = vec![(Purpose::Control, control), (Purpose::Repeat, trial.clone())];
     session.controls = Some(Controls { trial: trial.id, wanted, is_in_flight: false });
     true
 }
@@ -51,33 +47,32 @@ pub(super) fn start<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool
     let Some(controls) = &mut session.controls else { return false };
     if !controls.is_in_flight
         && let Some(slot) = session.workers.free_slot()
-        && let Some(trial) = controls.wanted.pop()
+        && let Some((purpose, trial)) = controls.wanted.pop()
     {
         controls.is_in_flight = true;
         let choice = session.target.numbering().choice(&trial.selection);
-        session.start_beside_search(slot, trial, choice, session.repetition());
+        let repetition = session.repetition();
+        session.start_beside_search(slot, SideRun { purpose, trial, choice, repetition });
     }
     true
 }
 
-/// Takes the result of a control run, and returns any other result.
+/// Takes the result of a control run.
 pub(super) fn take<T: Target>(
     session: &mut Session<'_, '_, '_, '_, T>,
-    id: TrialId,
+    spec: &RunSpec,
     shown: <T::Runner as Runner>::Shown,
-) -> Option<<T::Runner as Runner>::Shown> {
-    let Some(controls) = session.controls.as_mut().filter(|_| [AGAIN, NOTHING].contains(&id)) else {
-        return Some(shown);
-    };
+) {
+    workers::delete_reports(spec);
+    let Some(controls) = &mut session.controls else { return };
     controls.is_in_flight = false;
     let of = controls.trial;
     if controls.wanted.is_empty() {
         session.controls = None;
     }
-    if id == AGAIN
+    if spec.purpose == Purpose::Repeat
         && let Some((_, first)) = session.awaiting_judgement.iter_mut().find(|(spec, _)| spec.trial.id == of)
     {
         *first = shown;
     }
-    None
 }

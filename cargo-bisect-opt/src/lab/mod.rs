@@ -64,7 +64,7 @@ use crate::{
         repetition::Repetition,
         result::RunResult,
         seed::Seed,
-        spec::{Choice, RunSpec},
+        spec::{Choice, Purpose, RunSpec},
     },
     vcs::since::Since,
 };
@@ -363,6 +363,7 @@ impl Lab<'_> {
         RunSpec {
             number,
             trial,
+            purpose: Purpose::Answer,
             choice,
             repetition: Repetition::Once,
             tests: None,

@@ -17,7 +17,12 @@ use crate::{
         conclusion_kind::ConclusionKind,
         exit_status::Exit,
     },
-    run::{error::RunError, limit::Limit, result::RunResult, spec::RunSpec},
+    run::{
+        error::RunError,
+        limit::Limit,
+        result::RunResult,
+        spec::{Purpose, RunSpec},
+    },
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
@@ -113,15 +118,13 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 Next::Interrupted => return Err(RunError::Interrupted),
                 Next::Over { spec, result, coalesce_window } => {
                     let shown = result?;
-                    if text_runs::take_text(self, &spec.trial, &shown) {
-                        workers::delete_reports(&spec);
-                    } else {
+                    if spec.purpose != Purpose::Text {
                         self.target.learn(&spec.trial, &shown)?;
-                        if let Some(shown) = control_runs::take(self, spec.trial.id, shown) {
-                            self.awaiting_judgement.push((spec, shown));
-                        } else {
-                            workers::delete_reports(&spec);
-                        }
+                    }
+                    match spec.purpose {
+                        Purpose::Answer => self.awaiting_judgement.push((spec, shown)),
+                        Purpose::Text => text_runs::take(self, &spec, &shown),
+                        Purpose::Repeat | Purpose::Control => control_runs::take(self, &spec, shown),
                     }
                     next = coalesce_window.and_then(|window| self.workers.next(Wait::Joined(window)));
                 }
@@ -228,7 +231,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             self.ends[usize::from(trial.question == Question::AllOff)] += 1;
             let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
             let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
-            if self.looks_again == Some(trial.question) && failed.is_empty() {
+            if self.failing_question() == Some(trial.question) && failed.is_empty() {
                 failed.push(Vec::new());
             }
             if trial.question == Question::AllOn {
@@ -237,7 +240,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 self.duration_with_all = runs.iter().map(|run| run.duration).max().unwrap_or_default();
             }
             if !failed.is_empty() {
-                self.looks_again = Some(trial.question);
+                self.failing_end = Some(trial.clone());
             }
             self.failed_at_end.extend(failed);
         }

@@ -30,7 +30,7 @@ use crate::{
     run::{
         repetition::Repetition,
         result::{Failed, RunResult},
-        spec::{Choice, RunSpec},
+        spec::{Choice, Purpose, RunSpec},
         target_kind::TargetKind,
     },
     vcs::since::Since,
@@ -84,8 +84,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     /// The number of executions with every change that passed, and the time of the last run of them.
     pub(super) passed_with_all: usize,
     pub(super) duration_with_all: Duration,
-    /// The end state that is run once more.
-    pub(super) looks_again: Option<Question>,
+    /// The latest trial at the end that fails.
+    pub(super) failing_end: Option<Trial>,
     /// The steps that no run could test, for a counter.
     pub(super) untested_steps: UntestedSteps,
     /// The runs that failed as at the end that passes.
@@ -102,8 +102,16 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
 pub(super) struct Controls {
     pub(super) trial: TrialId,
     /// The runs to start, the last one first.
-    pub(super) wanted: Vec<Trial>,
+    pub(super) wanted: Vec<(Purpose, Trial)>,
     pub(super) is_in_flight: bool,
+}
+
+/// A run that answers no question of the search.
+pub(super) struct SideRun {
+    pub(super) purpose: Purpose,
+    pub(super) trial: Trial,
+    pub(super) choice: Choice,
+    pub(super) repetition: Repetition,
 }
 
 /// The progress of a trial in flight.
@@ -158,7 +166,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             failures: Vec::new(),
             passed_with_all: 0,
             duration_with_all: Duration::ZERO,
-            looks_again: None,
+            failing_end: None,
             untested_steps: UntestedSteps::default(),
             usual_failures: UsualFailures::default(),
             smallest_failure: SmallestFailure::default(),
@@ -168,12 +176,18 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     }
 
     /// Starts a run that answers no question of the search.
-    pub(super) fn start_beside_search(&mut self, slot: usize, trial: Trial, choice: Choice, repetition: Repetition) {
+    pub(super) fn start_beside_search(&mut self, slot: usize, run: SideRun) {
+        let SideRun { purpose, trial, choice, repetition } = run;
         self.search.count_run();
         let number = self.lab.totals.runs + self.search.progress().runs();
         let tests = self.tests.as_ref().map(|_| trial.tests.clone());
-        let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
+        let spec = RunSpec { purpose, repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
         self.workers.start(spec, &self.target.brief());
+    }
+
+    /// Returns the question of the end that has failed.
+    pub(super) fn failing_question(&self) -> Option<Question> {
+        self.failing_end.as_ref().map(|trial| trial.question)
     }
 
     /// Ends runs that do not matter any more.
@@ -181,7 +195,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         for id in self.search.obsolete() {
             let held = self.awaiting_judgement.extract_if(.., |(spec, _)| spec.trial.id == id);
             let held = held.map(|(spec, _)| workers::delete_files(&spec)).count();
-            let ended = held + self.workers.end(|trial| trial.id == id);
+            let ended = held + self.workers.end(|spec| spec.purpose == Purpose::Answer && spec.trial.id == id);
             (0..ended).for_each(|_| self.search.cancel(id));
             self.progress.remove(&id);
         }

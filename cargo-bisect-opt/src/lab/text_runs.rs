@@ -11,18 +11,24 @@ use std::{collections::BTreeSet, io};
 
 use bisect_core::{
     ChangeId,
-    search::{Culprit, Mode, Order, Question, Selection, Trial, TrialId, Verdict},
+    search::{Culprit, Mode, Order, Question, Trial, Verdict},
 };
 
 use super::{
-    session::Session,
+    session::{Session, SideRun},
     target::{Runner, Target},
-    texts::{OfAll, Texts, Wanted},
+    texts::{OfAll, Texts},
+    workers,
 };
-use crate::{output::events::Event, report::content::Report, run::repetition::Repetition, vcs::since::Touched};
-
-/// The trial of all runs that ask for text. No search has as many trials.
-const TRIAL: TrialId = TrialId(usize::MAX);
+use crate::{
+    output::events::Event,
+    report::content::Report,
+    run::{
+        repetition::Repetition,
+        spec::{Purpose, RunSpec},
+    },
+    vcs::since::Touched,
+};
 
 /// A flaky target does not reach its changes in every run: after this many runs a change stays without text.
 const TRIES: usize = 3;
@@ -73,7 +79,12 @@ fn want_text<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, culprit: &Culp
     let tries = session.texts.tries.entry(changes).or_default();
     if !is_known && *tries < TRIES {
         *tries += 1;
-        session.texts.wanted.push_back(Wanted { selection: culprit.selection(), tests: test.into_iter().collect() });
+        session.texts.wanted.push_back(Trial {
+            id: culprit.confirmed_by,
+            question: Question::FoundAlone,
+            selection: culprit.selection(),
+            tests: test.into_iter().collect(),
+        });
     }
 }
 
@@ -87,12 +98,15 @@ fn want_texts_of_all<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     let is_time = verdict.is_some() || session.lab.options.max_runs.is_some();
     let names_suspects = is_noisy && is_time && session.search.progress().changes() < MANY_SUSPECTS;
     let is_unusable = matches!(verdict, Some(Verdict::NoDifference(_) | Verdict::Unusable(_)));
-    if session.knows_ends() && !is_unusable && session.texts.of_all == OfAll::Unknown && (is_urgent || names_suspects) {
+    if session.knows_ends()
+        && !is_unusable
+        && session.texts.of_all == OfAll::Unknown
+        && (is_urgent || names_suspects)
+        && let Some(end) = &session.failing_end
+    {
         session.texts.of_all = if is_urgent { OfAll::Awaited } else { OfAll::Asked };
-        let inverted = session.looks_again == Some(Question::AllOff);
-        let selection = Selection { inverted, ..Selection::all() };
         let tests = if session.tests.is_some() { (0..session.search.progress().tests()).collect() } else { vec![0] };
-        session.texts.wanted.push_back(Wanted { selection, tests });
+        session.texts.wanted.push_back(Trial { tests, ..end.clone() });
     }
 }
 
@@ -106,30 +120,27 @@ pub(super) fn has_text<T: Target>(session: &Session<'_, '_, '_, '_, T>, changes:
 pub(super) fn start_text_run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool {
     if !session.texts.is_in_flight
         && let Some(slot) = session.workers.free_slot()
-        && let Some(Wanted { selection, tests }) = session.texts.wanted.pop_front()
+        && let Some(trial) = session.texts.wanted.pop_front()
     {
         session.texts.is_in_flight = true;
-        let choice = session.target.numbering().choice(&selection).with_text();
-        let trial = Trial { id: TRIAL, question: Question::FoundAlone, selection, tests };
-        session.start_beside_search(slot, trial, choice, Repetition::Once);
+        let choice = session.target.numbering().choice(&trial.selection).with_text();
+        session
+            .start_beside_search(slot, SideRun { purpose: Purpose::Text, trial, choice, repetition: Repetition::Once });
     }
     session.texts.of_all == OfAll::Awaited
 }
 
-/// Takes the reports of a run that asks for text. Returns false if it is another run.
-pub(super) fn take_text<T: Target>(
+/// Takes the reports of a run that asked for text.
+pub(super) fn take<T: Target>(
     session: &mut Session<'_, '_, '_, '_, T>,
-    trial: &Trial,
+    spec: &RunSpec,
     shown: &<T::Runner as Runner>::Shown,
-) -> bool {
-    if trial.id != TRIAL {
-        return false;
-    }
+) {
     session.texts.is_in_flight = false;
     for reports in session.target.reports(shown) {
         session.texts.learn(reports);
     }
-    true
+    workers::delete_reports(spec);
 }
 
 /// Returns true if it is not known yet which changes are on lines that were touched, or are likely for another reason.
@@ -143,7 +154,7 @@ pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> 
 
 /// Returns the direction that the runs of both ends show.
 fn direction<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Mode {
-    if session.looks_again == Some(Question::AllOff) { Mode::Disable } else { Mode::Enable }
+    if session.failing_question() == Some(Question::AllOff) { Mode::Disable } else { Mode::Enable }
 }
 
 /// Returns the reports of all changes, with their locations.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque, hash_map::Entry};
 
-use bisect_core::{ChangeId, search::Selection};
+use bisect_core::{ChangeId, search::Trial};
 
 use crate::report::{content::Report, scan::Reports};
 
@@ -10,9 +10,9 @@ use crate::report::{content::Report, scan::Reports};
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     pub(super) known: HashMap<ChangeId, Report>,
-    /// The runs to start, in this order.
-    pub(super) wanted: VecDeque<Wanted>,
-    /// True while such a run goes on.
+    /// The trials whose changes are still to be described, in this order.
+    pub(super) wanted: VecDeque<Trial>,
+    /// True while a run for text is in flight.
     pub(super) is_in_flight: bool,
     /// The number of runs that were made for each set of changes.
     pub(super) tries: HashMap<BTreeSet<ChangeId>, usize>,
@@ -33,13 +33,6 @@ pub(super) enum OfAll {
     Used,
 }
 
-/// A run to make.
-#[derive(Debug)]
-pub(super) struct Wanted {
-    pub(super) selection: Selection,
-    pub(super) tests: Vec<usize>,
-}
-
 impl Texts {
     /// Returns what was reported about a change, if that has text.
     pub(super) fn of(&self, id: ChangeId) -> Option<&Report> {
@@ -53,7 +46,7 @@ impl Texts {
 
     /// Adds reports that have text.
     pub(super) fn learn(&mut self, reports: &Reports) {
-        for &id in reports.ids() {
+        for id in reports.described() {
             if let Entry::Vacant(unknown) = self.known.entry(id) {
                 let report = reports.get(id);
                 if report.has_text() {

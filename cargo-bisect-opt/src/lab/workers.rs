@@ -226,12 +226,12 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         }
     }
 
-    /// Asks the runs of these trials to end, and returns the number of runs. Their files are deleted when they have
+    /// Asks the runs that match to end, and returns their number. Their files are deleted when they have
     /// ended.
-    pub(super) fn end(&mut self, is_one: impl Fn(&Trial) -> bool) -> usize {
+    pub(super) fn end(&mut self, is_one: impl Fn(&RunSpec) -> bool) -> usize {
         let mut ended = 0;
         for running in self.running.iter_mut().flatten() {
-            if !running.is_abandoned && is_one(&running.spec.trial) {
+            if !running.is_abandoned && is_one(&running.spec) {
                 running.is_abandoned = true;
                 running.interrupt.raise();
                 ended += 1;

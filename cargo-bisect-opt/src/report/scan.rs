@@ -115,6 +115,11 @@ impl Reports {
         }
     }
 
+    /// Returns the changes for which text was kept, in any order. Changes of which only the ID is known may be millions.
+    pub(crate) fn described(&self) -> impl Iterator<Item = ChangeId> + '_ {
+        self.sources.keys().copied()
+    }
+
     /// Adds a report that the target did not write itself.
     pub(crate) fn add(&mut self, report: Report) {
         if self.known.insert(report.id) {

@@ -22,8 +22,10 @@ use crate::process::{
 pub(crate) struct RunSpec {
     /// The number of the run among those of all searches, from 1.
     pub(crate) number: usize,
-    /// The question that the run answers.
+    /// The selection that is run, with the ID of the trial that the run is made for.
     pub(crate) trial: Trial,
+    /// The use of the result.
+    pub(crate) purpose: Purpose,
     /// The changes to enable.
     pub(crate) choice: Choice,
     /// The number of executions of the target, and the rule that combines their outcomes.
@@ -36,6 +38,19 @@ pub(crate) struct RunSpec {
     pub(crate) report_file: PathBuf,
     /// The number of a slot, which no other run has at the same time.
     pub(crate) slot: usize,
+}
+
+/// The purpose of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It answers the question of the trial.
+    Answer,
+    /// It asks for the text of the changes that the trial has switched. Its outcome does not count.
+    Text,
+    /// It repeats a trial that failed in another way than what is searched for.
+    Repeat,
+    /// It shows if the end that passes fails in that way, too.
+    Control,
 }
 
 impl RunSpec {

@@ -16,7 +16,7 @@ use crate::{
     run::{
         in_flight::InFlight,
         repetition::Repetition,
-        spec::{RunSpec, Surroundings},
+        spec::{Purpose, RunSpec, Surroundings},
     },
 };
 
@@ -49,6 +49,7 @@ fn spec(dir: &Path, pattern: &str, number: usize, repetition: Repetition) -> Run
     RunSpec {
         number,
         trial: trial(Question::Prefix),
+        purpose: Purpose::Answer,
         choice: Choice::Hashes(pattern.parse().unwrap()),
         repetition,
         tests: None,

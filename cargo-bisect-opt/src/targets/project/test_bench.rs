@@ -30,7 +30,7 @@ use crate::{
         in_flight::InFlight,
         repetition::Repetition,
         result::RunResult,
-        spec::{Choice, RunSpec, Surroundings},
+        spec::{Choice, Purpose, RunSpec, Surroundings},
     },
 };
 
@@ -70,6 +70,7 @@ pub(super) fn spec(dir: &Path, pattern: &Pattern, repetition: Repetition) -> Run
     RunSpec {
         number: 1,
         trial: trial(pattern),
+        purpose: Purpose::Answer,
         choice: Choice::Hashes(pattern.clone()),
         repetition,
         tests: None,
