@@ -114,6 +114,7 @@ mod tests {
     #[test]
     fn what_differs_by_machine_is_blanked_and_nothing_else() {
         assert_eq!(blanked("pass  3ms, 12 runs\n"), blanked("pass  1.5s, 7 runs\n"));
+        assert_eq!(blanked("N trials, 2m50s\n"), blanked("N trials, 4.8s\n"));
         assert_eq!(blanked("x103966a43f25d127\n"), blanked("x203966a43f25d128\n"));
         assert_ne!(blanked("culprit 1: leaf 17\n"), blanked("culprit 1: leaf 18\n"));
     }
