@@ -283,9 +283,9 @@ pub(super) const MAX_INVENTED: usize = 64;
 pub(super) const MIN_ODDS_OF_MANY: f64 = 32.0;
 
 /// A ratio of probabilities: that a change is needed if the one before it is, and if that one is not. From this ratio on, needed
-/// changes form clusters. With less, some sets of a tenth of the changes take more trials; with more, a cluster at the end
-/// of the order is recognized late. Decided by: `dense`.
-pub(super) const MIN_RATIO_OF_CLUSTERS: usize = 4;
+/// changes form clusters. With less, sets of which two are neighbours by chance take more trials; with more, a cluster at
+/// the end of the order is recognized late. Decided by: `dense`, and the rows of 100 changes of `trials`.
+pub(super) const MIN_RATIO_OF_CLUSTERS: usize = 8;
 
 /// Changes: with fewer left, the search does not assume that many are needed, except inside a cluster. Decided by: the test module `brute_force`.
 pub(super) const MIN_LEFT_FOR_MANY: usize = 16;

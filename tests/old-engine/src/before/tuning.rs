@@ -282,7 +282,7 @@ pub(super) const MAX_INVENTED: usize = 64;
 /// more, the change-over comes later. Decided by: `dense`, and the rows of pairs of `trials`.
 pub(super) const MIN_ODDS_OF_MANY: f64 = 32.0;
 
-pub(super) const MIN_RATIO_OF_CLUSTERS: usize = 4;
+pub(super) const MIN_RATIO_OF_CLUSTERS: usize = 8;
 
 /// Changes: with fewer left, the search does not assume that many are needed. Decided by: the test module `brute_force`.
 pub(super) const MIN_LEFT_FOR_MANY: usize = 16;
