@@ -89,6 +89,9 @@ proptest! {
         // With unresolved runs, and changes that are reported only if another one is enabled, parallel trials may find the
         // culprits in another order.
         let is_ordered = target.unresolved.is_empty() || target.appears_with.is_empty();
+        // A cut of one search may be unresolved, where the other one has asked for a cut beside it. Of several sets, they
+        // may then find others.
+        let is_unique = target.unresolved.is_empty() || target.fails.len() == 1;
         let answer = |in_flight| {
             let mut ended = search(&target, &options(in_flight), &favoured, &choices);
             if !is_ordered {
@@ -99,7 +102,13 @@ proptest! {
         let alone = answer(1);
         for in_flight in [2, 4, 16] {
             let together = answer(in_flight);
-            prop_assert!(together.is_like(&alone), "{} in flight: {:?} instead of {:?}", in_flight, together, alone);
+            if is_unique {
+                prop_assert!(together.is_like(&alone), "{} in flight: {:?} instead of {:?}", in_flight, together, alone);
+            }
+            prop_assert!(
+                together.found.iter().all(|culprit| target.is_minimal(culprit)),
+                "{} in flight: {:?} is not minimal", in_flight, together
+            );
         }
     }
 }

@@ -59,7 +59,7 @@ impl Target {
     }
 
     /// Returns true if a set that the search names is minimal: it fails alone, and passes without any one of its changes.
-    fn is_minimal(&self, culprit: &Culprit) -> bool {
+    pub(crate) fn is_minimal(&self, culprit: &Culprit) -> bool {
         let fails = |changes: &[Rank]| self.outcome(&|i| changes.contains(&self.ids[i])) == Outcome::Fail;
         let without = |i: usize| [&culprit.changes[..i], &culprit.changes[i + 1..]].concat();
         fails(&culprit.changes) && (0..culprit.changes.len()).all(|i| !fails(&without(i)))

@@ -12,7 +12,8 @@ pub struct Options {
     /// The direction to search; `None`: the one that the runs of both ends show.
     pub direction: Option<Mode>,
     /// Number of trials that may be in flight at once. If the target always answers the same question in the same way,
-    /// the results do not depend on this number.
+    /// and none is unresolved, the results do not depend on this number. With unresolved trials and several sets of
+    /// changes that fail, another of these may be found.
     pub in_flight: NonZeroUsize,
     /// True if changes will be [favoured](crate::search::Search::favour) as soon as they are known. No prefix is asked
     /// for before that, as guesses at the cuts would be useless.
