@@ -7,9 +7,9 @@ use bisect_test_support::search_path::stored;
 /// A compiler that optimizes selected functions, and the rustc that it can replace.
 #[derive(Clone, Debug)]
 pub struct RustcDriver {
-    /// The path of `bisect-rustc`.
+    /// `bisect-rustc`, which restores what it has compiled from the same inputs.
     pub driver: PathBuf,
-    /// The rustc of its toolchain, which restores what it has compiled from the same inputs.
+    /// The rustc of its toolchain, which restores as well.
     pub rustc: PathBuf,
 }
 
@@ -42,5 +42,5 @@ pub fn rustc_driver() -> Option<RustcDriver> {
         driver.display(),
         rustc.display()
     );
-    Some(RustcDriver { driver, rustc: stored(&rustc) })
+    Some(RustcDriver { driver: stored(&driver), rustc: stored(&rustc) })
 }

@@ -12,9 +12,10 @@
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Command, ExitStatus, Stdio},
 };
 
 use xxhash_rust::xxh3::Xxh3;
@@ -31,6 +32,8 @@ pub(crate) struct Printed {
     pub(crate) stdout: Vec<u8>,
     /// The bytes on standard error.
     pub(crate) stderr: Vec<u8>,
+    /// The reports that bisect-rustc has appended to the file of `BISECT_REPORT`.
+    pub(crate) reports: Vec<u8>,
 }
 
 /// A compilation whose results can be stored.
@@ -40,15 +43,18 @@ pub(crate) struct Compilation {
     entries: PathBuf,
     /// `None` for a question about the compiler.
     out_dir: Option<PathBuf>,
+    /// The file of `BISECT_REPORT`, for bisect-rustc.
+    report: Option<PathBuf>,
     names: RandomNames,
 }
 
 impl Compilation {
     /// Reads the command line of a compiler. Returns `None` if its results cannot be stored.
     ///
-    /// `store` is the directory of all entries. `variables` are those of the process.
+    /// `dir` has the directory of all entries, and the file that identifies the compiler. `variables` are those of the
+    /// process.
     pub(crate) fn find(
-        store: &Path,
+        dir: &Path,
         rustc: &Path,
         arguments: &[OsString],
         variables: &[(OsString, OsString)],
@@ -60,10 +66,9 @@ impl Compilation {
             key.update(bytes);
         };
         add(rustc.as_os_str().as_encoded_bytes());
-        for file in compiler_files(rustc)? {
-            let compiler = file.metadata().ok()?;
-            add(format!("{} {:?} {}", file.display(), compiler.modified().ok()?, compiler.len()).as_bytes());
-        }
+        add(&fs::read(dir.join("compiler")).ok()?);
+        let store = dir.join("store");
+        let is_bisect_rustc = rustc.file_stem() == Some(OsStr::new("bisect-rustc"));
         let dir = std::env::current_dir().ok()?;
         let mut names = RandomNames::default();
         let out_dir = if arguments == ["-vV"] || is_question(&arguments) {
@@ -83,6 +88,9 @@ impl Compilation {
                 add(path.file_name()?.as_encoded_bytes());
                 direct.push(fs::read(path).ok()?);
             }
+            for file in &line.argument_files {
+                add(&fs::read(file).ok()?);
+            }
             for bytes in &direct {
                 add(&hash(&names.hidden(bytes)));
             }
@@ -96,17 +104,19 @@ impl Compilation {
             }
             Some(line.out_dir)
         };
+        let mut report = None;
         for (name, value) in sorted(variables) {
-            match Relevance::of(&name) {
+            match Relevance::of(&name, is_bisect_rustc) {
                 Relevance::Forbids => return None,
                 Relevance::None => (),
+                Relevance::Report => report = Some(PathBuf::from(value)),
                 Relevance::Key => {
                     add(name.as_bytes());
                     add(&names.hidden(value.as_encoded_bytes()));
                 }
             }
         }
-        Some(Self { entries: store.join(format!("{:032x}", key.digest128())), out_dir, names })
+        Some(Self { entries: store.join(format!("{:032x}", key.digest128())), out_dir, report, names })
     }
 
     /// Puts the files of the entry with the same inputs into their places, and returns what rustc printed; `None` if
@@ -144,7 +154,8 @@ impl Compilation {
             let _ =
                 fs::File::options().append(true).open(entry.join("inputs"))?.set_modified(std::time::SystemTime::now());
             let stderr = self.here(fs::read(entry.join("stderr"))?, &stored);
-            return Ok(Some(Printed { stdout: fs::read(entry.join("stdout"))?, stderr }));
+            let reports = self.here(fs::read(entry.join("reports"))?, &stored);
+            return Ok(Some(Printed { stdout: fs::read(entry.join("stdout"))?, stderr, reports }));
         }
         Ok(None)
     }
@@ -191,6 +202,7 @@ impl Compilation {
         }
         fs::write(new.path().join("stdout"), &printed.stdout)?;
         fs::write(new.path().join("stderr"), self.anywhere(&printed.stderr))?;
+        fs::write(new.path().join("reports"), self.anywhere(&printed.reports))?;
         fs::write(new.path().join("inputs"), &inputs)?;
         fs::write(new.path().join("names"), self.names.to_string())?;
         let entry = self.entries.join(hex(&self.names.hidden(inputs.as_bytes())));
@@ -201,6 +213,40 @@ impl Compilation {
         Ok(())
     }
 
+    /// Starts rustc, and passes on what it prints as it comes, and then its reports. Returns its status, and what it
+    /// printed.
+    ///
+    /// # Errors
+    /// If it cannot be started, or its output cannot be read or passed on.
+    pub(crate) fn run(&self, rustc: &Path, arguments: &[OsString]) -> io::Result<(ExitStatus, Printed)> {
+        let mut command = Command::new(rustc);
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let reports = tempfile::NamedTempFile::new()?;
+        if self.report.is_some() {
+            command.env("BISECT_REPORT", reports.path());
+        }
+        let mut child = command.spawn()?;
+        let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
+        let (stdout, stderr) = std::thread::scope(|scope| {
+            let stdout = scope.spawn(|| pass_on(stdout, io::stdout()));
+            let stderr = pass_on(stderr, io::stderr());
+            (stdout.join().expect("this thread does not panic"), stderr)
+        });
+        let status = child.wait()?;
+        let printed = Printed { stdout: stdout?, stderr: stderr?, reports: fs::read(reports.path())? };
+        self.report(&printed.reports)?;
+        Ok((status, printed))
+    }
+
+    /// Appends reports to the file of `BISECT_REPORT`.
+    ///
+    /// # Errors
+    /// If the file is not there, or cannot be written.
+    pub(crate) fn report(&self, reports: &[u8]) -> io::Result<()> {
+        let Some(file) = self.report.as_ref().filter(|_| !reports.is_empty()) else { return Ok(()) };
+        fs::File::options().append(true).open(file)?.write_all(reports)
+    }
+
     fn anywhere(&self, text: &[u8]) -> Vec<u8> {
         self.out_dir.as_ref().map_or_else(|| text.to_owned(), |dir| replace(text, &dir.to_string_lossy(), OUT_DIR))
     }
@@ -209,15 +255,6 @@ impl Compilation {
         let text = self.names.renamed(text, stored);
         self.out_dir.as_ref().map_or_else(|| text.clone(), |dir| replace(&text, OUT_DIR, &dir.to_string_lossy()))
     }
-}
-
-/// Returns the paths of a compiler's own files. `rustc` may be a script that starts `rustc.real` beside it.
-fn compiler_files(rustc: &Path) -> Option<Vec<PathBuf>> {
-    let name = rustc.file_name()?;
-    let files = fs::read_dir(rustc.parent()?).ok()?.flatten().map(|entry| entry.path());
-    let mut files: Vec<_> = files.filter(|file| file.file_stem() == Some(name)).collect();
-    files.sort();
-    Some(files)
 }
 
 /// Returns whether these arguments are cargo's question about a target.
@@ -234,6 +271,8 @@ struct CommandLine {
     kept: Vec<String>,
     externs: Vec<PathBuf>,
     dependencies: Vec<PathBuf>,
+    /// Files with arguments for LLVM.
+    argument_files: Vec<PathBuf>,
     out_dir: PathBuf,
     is_linked: bool,
 }
@@ -262,6 +301,13 @@ impl CommandLine {
                 "--out-dir" => line.out_dir = value.into(),
                 "-L" => line.dependencies.push(value.strip_prefix("dependency=")?.into()),
                 "-C" if value.starts_with("incremental=") => line.kept.push("incremental".to_owned()),
+                "-C" if value.starts_with("llvm-args=@") => {
+                    line.kept.push("llvm-args".to_owned());
+                    line.argument_files.push(value.trim_start_matches("llvm-args=@").into());
+                }
+                "-Z" if ["mir-opt-bisect-limit=", "mir-enable-passes="].iter().any(|name| value.starts_with(name)) => {
+                    line.kept.extend([name.to_owned(), value.to_owned()]);
+                }
                 "-C" if is_plain(value) => line.kept.extend([name.to_owned(), value.to_owned()]),
                 "--extern" => match value.split_once('=') {
                     Some((name, path)) => {
@@ -334,15 +380,19 @@ enum Relevance {
     Key,
     /// Not, except where the code reads it: then it is in the dep-info.
     None,
+    /// Names the file of reports.
+    Report,
     /// Toggles in macros act and report while a crate is compiled.
     Forbids,
 }
 
 impl Relevance {
-    fn of(name: &str) -> Self {
+    fn of(name: &str, is_bisect_rustc: bool) -> Self {
         let of_crate = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_NAME", "CARGO_BIN_NAME", "CARGO_PRIMARY_PACKAGE"];
         match name {
+            "BISECT_REPORT" if is_bisect_rustc => Self::Report,
             "BISECT_PATTERN" | "BISECT_REPORT" => Self::Forbids,
+            _ if is_bisect_rustc && name.starts_with("BISECT_RUSTC") => Self::Key,
             _ if name.starts_with("RUSTC_") => Self::Key,
             _ if of_crate.iter().any(|prefix| name.starts_with(prefix)) => Self::Key,
             _ => Self::None,
@@ -413,22 +463,6 @@ fn libraries(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> = entries.filter(is_library).collect();
     paths.sort();
     paths
-}
-
-/// Starts rustc, and passes on what it prints as it comes. Returns its status, and what it printed.
-///
-/// # Errors
-/// If it cannot be started, or its output cannot be read or passed on.
-pub(crate) fn run(rustc: &Path, arguments: &[OsString]) -> io::Result<(std::process::ExitStatus, Printed)> {
-    let mut child =
-        std::process::Command::new(rustc).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
-    let (stdout, stderr) = std::thread::scope(|scope| {
-        let stdout = scope.spawn(|| pass_on(stdout, io::stdout()));
-        let stderr = pass_on(stderr, io::stderr());
-        (stdout.join().expect("this thread does not panic"), stderr)
-    });
-    Ok((child.wait()?, Printed { stdout: stdout?, stderr: stderr? }))
 }
 
 fn pass_on(mut from: impl io::Read, mut to: impl io::Write) -> io::Result<Vec<u8>> {

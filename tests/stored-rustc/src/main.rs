@@ -1,5 +1,6 @@
 //! A rustc that does not compile the same twice. The tests put a copy in front of `PATH`, as `rustc`; beside it,
-//! `toolchain` links to the directory of the real one, and `store` is the directory of what that one made.
+//! `toolchain` links to the directory of the real one, and `store` is the directory of what that one made. `compiler`
+//! has the text that distinguishes it from other compilers. A copy with the name `bisect-rustc` stands for that one.
 
 mod compilation;
 mod random_names;
@@ -17,10 +18,11 @@ use compilation::Compilation;
 fn main() -> io::Result<ExitCode> {
     let exe = env::current_exe()?;
     let dir = exe.parent().unwrap_or(Path::new("/"));
-    let rustc = dir.join("toolchain/rustc").canonicalize()?;
+    let name = exe.file_name().unwrap_or_default();
+    let rustc = dir.join("toolchain").join(name).canonicalize()?;
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let variables: Vec<_> = env::vars_os().collect();
-    let Some(compilation) = Compilation::find(&dir.join("store"), &rustc, &arguments, &variables) else {
+    let Some(compilation) = Compilation::find(dir, &rustc, &arguments, &variables) else {
         return become_rustc(&rustc, &arguments);
     };
     if pass_on_restored(&compilation)? {
@@ -31,7 +33,7 @@ fn main() -> io::Result<ExitCode> {
     if pass_on_restored(&compilation)? {
         return Ok(ExitCode::SUCCESS);
     }
-    let (status, printed) = compilation::run(&rustc, &arguments)?;
+    let (status, printed) = compilation.run(&rustc, &arguments)?;
     if status.success() {
         compilation.store(&printed)?;
     }
@@ -43,6 +45,7 @@ fn pass_on_restored(compilation: &Compilation) -> io::Result<bool> {
     let Some(printed) = compilation.restore()? else { return Ok(false) };
     io::stderr().write_all(&printed.stderr)?;
     io::stdout().write_all(&printed.stdout)?;
+    compilation.report(&printed.reports)?;
     Ok(true)
 }
 

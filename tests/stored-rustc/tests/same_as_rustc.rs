@@ -30,6 +30,7 @@ impl Bench {
         fs::create_dir_all(bin.join("store")).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_stored-rustc"), bin.join("rustc")).unwrap();
         symlink(cargo.parent().unwrap(), bin.join("toolchain")).unwrap();
+        fs::write(bin.join("compiler"), "").unwrap();
         let bench = Self { dir, cargo };
         bench.write("Cargo.toml", "[workspace]\nmembers = ['app', 'deep']\nresolver = '3'\n");
         let package = |name: &str| format!("[package]\nname = '{name}'\nversion = '0.1.0'\nedition = '2024'\n");
@@ -286,27 +287,50 @@ fn it_ends_by_the_signal_that_ended_rustc() {
 }
 
 #[test]
-fn a_compiler_that_a_script_starts_is_another_one_if_either_file_changes() {
+fn another_compiler_compiles_again() {
+    let bench = Bench::new();
+    let _ = bench.build(false, &[]);
+    let stored = bench.stored();
+    fs::write(bench.dir.path().join("bin/compiler"), "another one").unwrap();
+    let _ = bench.build(false, &[]);
+    assert_eq!(bench.stored(), 2 * stored);
+}
+
+/// `bisect-rustc` writes reports to a file, and compiles what variables select.
+#[test]
+fn reports_are_restored() {
     let bench = Bench::new();
     let bin = bench.dir.path().join("bin");
+    fs::rename(bin.join("rustc"), bin.join("bisect-rustc")).unwrap();
     fs::remove_file(bin.join("toolchain")).unwrap();
     fs::create_dir(bin.join("toolchain")).unwrap();
-    let write = |name: &str, text: &str| {
-        let script = bin.join("toolchain").join(name);
-        fs::write(&script, text).unwrap();
-        fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+    let [started, reports] = ["started", "reports"].map(|name| bench.dir.path().join(name));
+    let script = format!(
+        "#!/bin/sh\ncase $CARGO_CRATE_NAME in app) echo \"$BISECT_RUSTC_app_0_1_0 in $PWD\" >> $BISECT_REPORT;; esac\n\
+         echo >> {}\nexec {}/rustc \"$@\"\n",
+        started.display(),
+        bench.cargo.parent().unwrap().display()
+    );
+    let script_path = bin.join("toolchain/bisect-rustc");
+    fs::write(&script_path, script).unwrap();
+    fs::set_permissions(&script_path, fs::Permissions::from_mode(0o755)).unwrap();
+    let build = |pattern: &str| {
+        fs::write(&started, "").unwrap();
+        fs::write(&reports, "").unwrap();
+        let variables = [
+            ("RUSTC", bin.join("bisect-rustc").to_str().unwrap().to_owned()),
+            ("BISECT_REPORT", reports.to_str().unwrap().to_owned()),
+            ("BISECT_RUSTC_app_0_1_0", pattern.to_owned()),
+        ];
+        let variables = variables.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>();
+        assert_eq!(bench.build(false, &variables).program(), "one 1 None\n");
+        let mut lines: Vec<_> = fs::read_to_string(&reports).unwrap().lines().map(str::to_owned).collect();
+        lines.sort();
+        assert!(lines.len() > 2 && lines.iter().all(|line| line.starts_with(&format!("{pattern} in /"))), "{lines:?}");
+        (lines, fs::read_to_string(&started).unwrap().len())
     };
-    let version = || {
-        let output = Command::new(bin.join("rustc")).arg("-vV").output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
-    write("rustc", "#!/bin/sh\nexec \"$(dirname \"$0\")/rustc.real\" \"$@\"\n");
-    write("rustc.real", "#!/bin/sh\necho one\n");
-    assert_eq!(version(), "one\n");
-    write("rustc.real", "#!/bin/sh\necho the other\n");
-    assert_eq!(version(), "the other\n");
-    write("rustc", "#!/bin/sh\necho a third one\n");
-    assert_eq!(version(), "a third one\n");
-    write("unrelated", "");
-    assert_eq!(version(), "a third one\n");
+    let (first, compiled) = build("on");
+    assert!(compiled > 5, "{compiled}");
+    assert_eq!(build("on"), (first, 0));
+    assert_eq!(build("off").1, compiled);
 }

@@ -9,6 +9,9 @@ use std::{
     sync::LazyLock,
 };
 
+#[cfg(unix)]
+use xxhash_rust::xxh3::xxh3_128;
+
 /// The size of the store above which entries are removed, in bytes. What all tests compile fits in.
 const LARGEST: u64 = 7 << 30;
 
@@ -29,27 +32,29 @@ pub fn search_path() -> Option<&'static OsStr> {
     PATH.as_deref()
 }
 
-/// Returns the rustc that restores what this one has compiled, if it is built; otherwise this one. This one is of another
-/// toolchain than the cargo that runs these tests: bisect-rustc needs a certain one.
+/// Returns the compiler that restores what this one has compiled, if it is built; otherwise this one. This one is
+/// bisect-rustc, or the rustc of another toolchain than that of the cargo that runs these tests: bisect-rustc needs a
+/// certain one.
 ///
 /// # Panics
-/// If the directory of that rustc cannot be made.
+/// If the directory of that compiler cannot be made.
 #[must_use]
-pub fn stored(rustc: &Path) -> PathBuf {
+pub fn stored(compiler: &Path) -> PathBuf {
     let of_cargo = search_path().is_some();
-    let toolchain = rustc.parent().filter(|_| of_cargo);
-    let dir = toolchain.and_then(|toolchain| stored_rustc("rustc-of-another-toolchain", toolchain));
-    dir.map_or_else(|| rustc.to_owned(), |dir| dir.join("rustc"))
+    let name = compiler.file_name().and_then(OsStr::to_str).filter(|_| of_cargo);
+    let dir = name.and_then(|name| stored_compiler(&format!("{name}-of-another-toolchain"), compiler));
+    dir.unwrap_or_else(|| compiler.to_owned())
 }
 
 fn make() -> Option<OsString> {
     let toolchain = PathBuf::from(env::var_os("CARGO")?).parent()?.to_owned();
     let rest = env::var_os("PATH").unwrap_or_default();
-    let stored = stored_rustc(OF_CARGO, &toolchain);
-    if let Some(dir) = &stored {
+    let rustc = stored_compiler(OF_CARGO, &toolchain.join("rustc"));
+    let stored = rustc.as_deref().and_then(Path::parent);
+    if let Some(dir) = stored {
         limit(&dir.join("store"));
     }
-    env::join_paths(stored.into_iter().chain([toolchain]).chain(env::split_paths(&rest))).ok()
+    env::join_paths(stored.map(Path::to_owned).into_iter().chain([toolchain]).chain(env::split_paths(&rest))).ok()
 }
 
 /// Returns the directory of the executables that were built with this one.
@@ -63,28 +68,29 @@ pub fn profile_dir() -> PathBuf {
     exe.ancestors().nth(2).expect("a test is in the target directory").to_owned()
 }
 
-/// Returns the directory with this name, which has that rustc of a toolchain. It is made if need be, unless that rustc is
-/// not built, or this system has no symbolic links.
-fn stored_rustc(name: &str, toolchain: &Path) -> Option<PathBuf> {
+/// Returns the compiler that restores what this one has compiled. It is made in a directory with this name if need be,
+/// unless it is not built, or this system has no symbolic links.
+fn stored_compiler(directory: &str, compiler: &Path) -> Option<PathBuf> {
     let built = profile_dir().join("stored-rustc");
     if !cfg!(unix) || !built.is_file() {
         return None;
     }
-    let dir = profile_dir().with_file_name("fixtures").join(name);
+    let dir = profile_dir().with_file_name("fixtures").join(directory);
     fs::create_dir_all(&dir).expect("the directory can be made");
     let lock = File::create(dir.join("lock")).expect("the lock file can be made");
     lock.lock().expect("the directory can be locked");
-    fill(&dir, &built, toolchain).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
-    Some(dir)
+    let made = fill(&dir, &built, compiler).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
+    Some(made)
 }
 
 #[cfg(unix)]
-fn fill(dir: &Path, built: &Path, toolchain: &Path) -> io::Result<()> {
+fn fill(dir: &Path, built: &Path, compiler: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::symlink;
 
     let store = dir.with_file_name(OF_CARGO).join("store");
     fs::create_dir_all(&store)?;
-    // All toolchains share a store: keys contain the path of the compiler.
+    let (toolchain, name) = (compiler.parent().unwrap_or(compiler), compiler.file_name().unwrap_or_default());
+    // All compilers share a store: keys contain their paths and contents.
     for (name, to) in [("toolchain", toolchain), ("store", &*store)] {
         let link = dir.join(name);
         if link != to && fs::read_link(&link).ok().as_deref() != Some(to) {
@@ -92,21 +98,44 @@ fn fill(dir: &Path, built: &Path, toolchain: &Path) -> io::Result<()> {
             symlink(to, link)?;
         }
     }
-    // A copy, because a program asks for its own place by the path of its file. Replaced as a whole: it may be running.
-    let rustc = dir.join("rustc");
+    replace(&dir.join("compiler"), |new| fs::write(new, contents(compiler)?))?;
+    // A copy, because a program asks for its own place by the path of its file.
+    let made = dir.join(name);
     let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified());
-    if modified(&rustc).ok() != Some(modified(built)?) {
-        let new = dir.join("rustc.new");
-        fs::copy(built, &new)?;
-        File::options().append(true).open(&new)?.set_modified(modified(built)?)?;
-        fs::rename(new, rustc)?;
+    if modified(&made).ok() != Some(modified(built)?) {
+        replace(&made, |new| {
+            fs::copy(built, new)?;
+            File::options().append(true).open(new)?.set_modified(modified(built)?)
+        })?;
     }
-    Ok(())
+    Ok(made)
+}
+
+/// Replaces a file as a whole: another process may be using it.
+#[cfg(unix)]
+fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let new = path.with_extension("new");
+    write(&new)?;
+    fs::rename(new, path)
+}
+
+/// Returns a line for each of a compiler's own files, with a hash of its contents. `rustc` may be a script that starts
+/// `rustc.real` beside it.
+#[cfg(unix)]
+fn contents(compiler: &Path) -> io::Result<String> {
+    let name = compiler.file_name();
+    let dir = compiler.parent().unwrap_or(compiler);
+    let files = fs::read_dir(dir)?.flatten().map(|entry| entry.path());
+    let is_of_compiler = |file: &PathBuf| file.file_stem() == name && file.extension() != Some(OsStr::new("d"));
+    let mut files: Vec<_> = files.filter(is_of_compiler).collect();
+    files.sort();
+    let line = |file: PathBuf| Ok(format!("{} {:032x}\n", file.display(), xxh3_128(&fs::read(&file)?)));
+    files.into_iter().map(line).collect()
 }
 
 #[cfg(not(unix))]
-fn fill(_: &Path, _: &Path, _: &Path) -> io::Result<()> {
-    Ok(())
+fn fill(_: &Path, _: &Path, compiler: &Path) -> io::Result<PathBuf> {
+    Ok(compiler.to_owned())
 }
 
 /// Removes the entries that were not used for the longest time, until the store is not too large. Another process may
@@ -131,5 +160,28 @@ fn limit(store: &Path) {
         // Only if it is empty.
         let _ = entry.parent().map(fs::remove_dir);
         total -= size;
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_that_a_script_starts_is_another_one_if_either_file_changes() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path();
+        let write = |name: &str, text: &str| fs::write(dir.join(name), text).unwrap();
+        let mut seen = Vec::new();
+        for (name, text) in [("rustc", "script"), ("rustc.real", "one"), ("rustc.real", "other"), ("rustc", "second")] {
+            write(name, text);
+            seen.push(contents(&dir.join("rustc")).unwrap());
+        }
+        write("unrelated", "");
+        write("rustc.d", "its dependencies");
+        assert_eq!(seen.last(), Some(&contents(&dir.join("rustc")).unwrap()));
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 4, "{seen:?}");
     }
 }
