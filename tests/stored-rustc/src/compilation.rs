@@ -165,11 +165,16 @@ impl Compilation {
     /// # Errors
     /// If the file cannot be made or locked.
     pub(crate) fn lock(&self) -> io::Result<fs::File> {
-        let locks = self.entries.parent().unwrap_or(&self.entries).with_file_name("locks");
+        let locks = self.store_dir().with_file_name("locks");
         fs::create_dir_all(&locks)?;
         let lock = fs::File::create(locks.join(self.entries.file_name().unwrap_or_default()))?;
         lock.lock()?;
         Ok(lock)
+    }
+
+    /// Returns the directory of all keys.
+    fn store_dir(&self) -> &Path {
+        self.entries.parent().unwrap_or(&self.entries)
     }
 
     /// Stores what rustc made and printed.
@@ -178,7 +183,7 @@ impl Compilation {
     /// If a file cannot be read or written.
     pub(crate) fn store(&self, printed: &Printed) -> io::Result<()> {
         fs::create_dir_all(&self.entries)?;
-        let new = tempfile::Builder::new().prefix("new").tempdir_in(self.entries.parent().unwrap_or(&self.entries))?;
+        let new = tempfile::Builder::new().prefix("new").tempdir_in(self.store_dir())?;
         let files = new.path().join("files");
         fs::create_dir(&files)?;
         let mut inputs = String::new();
@@ -221,8 +226,9 @@ impl Compilation {
     pub(crate) fn run(&self, rustc: &Path, arguments: &[OsString]) -> io::Result<(ExitStatus, Printed)> {
         let mut command = Command::new(rustc);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let reports = tempfile::NamedTempFile::new()?;
-        if self.report.is_some() {
+        // Not in the search's directory for temporary files, which has to be empty even if this process is ended.
+        let reports = self.report.as_ref().map(|_| tempfile::NamedTempFile::new_in(self.store_dir())).transpose()?;
+        if let Some(reports) = &reports {
             command.env("BISECT_REPORT", reports.path());
         }
         let mut child = command.spawn()?;
@@ -233,7 +239,8 @@ impl Compilation {
             (stdout.join().expect("this thread does not panic"), stderr)
         });
         let status = child.wait()?;
-        let printed = Printed { stdout: stdout?, stderr: stderr?, reports: fs::read(reports.path())? };
+        let reports = reports.map_or_else(|| Ok(Vec::new()), |reports| fs::read(reports.path()))?;
+        let printed = Printed { stdout: stdout?, stderr: stderr?, reports };
         self.report(&printed.reports)?;
         Ok((status, printed))
     }

@@ -114,8 +114,15 @@ impl Home {
         let own = self.current.strip_prefix(&self.dir).expect("the current directory is in the home");
         let own = own.components().next().map_or("~".to_owned(), |first| format!("~/{}", first.as_os_str().display()));
         let executable = driver().display().to_string();
-        let rustc = self.variables.get("RUSTC").map(|rustc| rustc.display().to_string());
-        let text = rustc.map_or_else(|| text.to_owned(), |rustc| text.replace(&rustc, "~/rust/bin/rustc"));
+        let mut text = text.to_owned();
+        for (variable, shown) in [
+            ("RUSTC", "~/rust/bin/rustc"),
+            ("BISECT_RUSTC", "~/bisect-opt/rustc-driver-example/target/debug/bisect-rustc"),
+        ] {
+            if let Some(path) = self.variables.get(variable) {
+                text = text.replace(&path.display().to_string(), shown);
+            }
+        }
         text.replace(&target, &format!("{own}/target"))
             .replace(&executable, "~/.cargo/bin/cargo-bisect-opt")
             .replace(&self.dir.display().to_string(), "~")
