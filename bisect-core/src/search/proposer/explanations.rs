@@ -126,10 +126,13 @@ impl Explanations {
         let total: f64 = weights.iter().sum();
         let likely: Vec<usize> = (0..candidates.len()).filter(|&place| weights[place] > 0.0).collect();
         let below_all = Some(*likely.first()?).filter(|&first| first > 0).map(|first| (total, first));
-        // Just above each of them, so that it is the last candidate if the prefix fails.
-        let above = likely.iter().scan(0.0, |left, &place| {
+        // Just above the last likely candidate of the prefix, so that it is the last of all if the prefix fails; or, if it
+        // will rather pass, just below the next one.
+        let next = likely.iter().skip(1).map(Some).chain([None]);
+        let above = likely.iter().zip(next).scan(0.0, |left, (&place, next)| {
             *left += weights[place];
-            Some(((total - 2.0 * *left).abs(), place + 1))
+            let rather_passes = 2.0 * *left < total;
+            Some(((total - 2.0 * *left).abs(), next.filter(|_| rather_passes).map_or(place + 1, |&next| next)))
         });
         let cuts: Vec<(f64, usize)> =
             below_all.into_iter().chain(above).filter(|&(_, cut)| cut < candidates.len()).collect();
