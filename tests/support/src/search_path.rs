@@ -13,7 +13,7 @@ use std::{
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The size of the store above which entries are removed, in bytes. What all tests compile fits in.
-const LARGEST: u64 = 7 << 30;
+const LARGEST: u64 = 10 << 30;
 
 /// The name of the directory with that rustc of the toolchain of cargo.
 const OF_CARGO: &str = "rustc";
