@@ -8,9 +8,9 @@
 //! *Limit*: log2 of the number of possible answers, and the trials whose answers add no information about the changes: two
 //! at the ends, and for each set of *m* changes *m* trials of changes alone and one of the rest.
 //!
-//! The last columns are the rounds with 4 and with 16 runs in flight, if all runs of a round take the same time: the same
-//! searches, and then *whole*, with the runs that the driver makes by default. These are the time that a user waits, in
-//! runs.
+//! The last four columns are rounds, if all runs take the same time: with 4 and with 16 runs in flight where each run is
+//! trusted, and then (*whole*) with the runs that the driver makes by default, which also detect a flaky target. The
+//! rounds of a whole search are the time that a user waits, in runs.
 //!
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean exceeds its limit by
 //! more than 1.5 trials. A search that is at the limit for one change cannot be there for a set of several.
@@ -100,7 +100,7 @@ struct Row {
     go_once: f64,
     /// Go's runs at its default of two runs a trial.
     go_twice: f64,
-    /// The rounds with 4 and with 16 runs in flight: of trials, and then with the runs that the driver makes by default.
+    /// The rounds with 4 and with 16 runs in flight where each run is trusted, and then those of a whole search.
     rounds: [f64; 4],
 }
 

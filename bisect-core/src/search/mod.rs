@@ -146,7 +146,8 @@ impl Search {
     /// This selects the prefixes that are asked for, not the prefix that is searched for: for a monotone target the
     /// result is the same. A target that is not monotone, or leaves trials unresolved, can have several answers, and
     /// then other cuts may lead to another, equally valid answer. The number of trials in flight still makes no
-    /// difference to the answer, if the call is made at the best time named above and no change hides another one.
+    /// difference to the answer, if the call is made at the best time named above, no trial is unresolved and no change
+    /// hides another one.
     pub fn favour(&mut self, groups: impl IntoIterator<Item = Vec<Rank>>) {
         let Self { options, ledger, suite: Suite { tests, unsplit, .. } } = self;
         if let Some(unsplit) = unsplit {

@@ -1,4 +1,4 @@
-//! Favoured changes: fewer trials if they are the culprits, and the same culprits in any case.
+//! Favoured changes: fewer trials if they are the culprits, and culprits that are as right in any case.
 
 use std::{collections::BTreeSet, num::NonZeroUsize, ops::Range};
 
@@ -83,14 +83,14 @@ proptest! {
 
     #[test]
     #[ignore = "slow: CI runs it"]
-    fn even_of_a_target_with_several_answers_it_is_that_of_one_trial_after_the_other(
+    fn of_several_answers_each_is_minimal_and_a_unique_one_is_the_same(
         (target, favoured) in target_and_groups(), choices in vec(any::<usize>(), 8),
     ) {
         // With unresolved runs, and changes that are reported only if another one is enabled, parallel trials may find the
         // culprits in another order.
         let is_ordered = target.unresolved.is_empty() || target.appears_with.is_empty();
-        // A cut of one search may be unresolved, where the other one has asked for a cut beside it. Of several sets, they
-        // may then find others.
+        // Two searches can ask for different cuts, of which only one is unresolved. If several sets fail, the searches may
+        // then find different ones.
         let is_unique = target.unresolved.is_empty() || target.fails.len() == 1;
         let answer = |in_flight| {
             let mut ended = search(&target, &options(in_flight), &favoured, &choices);

@@ -1,4 +1,4 @@
-//! Several trials in flight, answered in any order: the result is that of one trial after the other.
+//! Several trials in flight, answered in any order: the result is that of one trial after the other, or as right.
 
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
@@ -58,7 +58,7 @@ impl Target {
         }
     }
 
-    /// Returns true if a set that the search names is minimal: it fails alone, and passes without any one of its changes.
+    /// Returns true if a set that the search names is minimal: it fails alone, and not without any one of its changes.
     pub(crate) fn is_minimal(&self, culprit: &Culprit) -> bool {
         let fails = |changes: &[Rank]| self.outcome(&|i| changes.contains(&self.ids[i])) == Outcome::Fail;
         let without = |i: usize| [&culprit.changes[..i], &culprit.changes[i + 1..]].concat();

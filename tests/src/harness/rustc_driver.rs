@@ -7,9 +7,9 @@ use bisect_test_support::search_path::stored;
 /// A compiler that optimizes selected functions, and the rustc that it can replace.
 #[derive(Clone, Debug)]
 pub struct RustcDriver {
-    /// `bisect-rustc`, which restores what it has compiled from the same inputs.
+    /// The path of `bisect-rustc`, or of the stored-rustc that stands for it.
     pub driver: PathBuf,
-    /// The rustc of its toolchain, which restores as well.
+    /// The same for the rustc of its toolchain.
     pub rustc: PathBuf,
 }
 

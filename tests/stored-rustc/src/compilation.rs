@@ -1,8 +1,8 @@
-//! Outputs of rustc, by the contents of its inputs. The end-to-end tests compile the same crates into hundreds of target
+//! Outputs of compilers, by the contents of their inputs. The end-to-end tests compile the same crates into hundreds of target
 //! directories.
 //!
 //! A key covers the compiler, its arguments without the directories of outputs, the directory it works in, the variables
-//! that cargo sets for the crate, and the contents of the crates that it uses. Each entry below a key has the other
+//! that cargo and a search set for the crate, files of arguments, and the contents of the crates that it uses. Each entry below a key has the other
 //! inputs in the compiler's dep-info (sources, and variables that the code reads), which must be as they were.
 //! Compilations with an option that is not known here, or with toggles in macros, are not stored.
 //!
@@ -25,7 +25,7 @@ use crate::random_names::{RandomNames, replace};
 /// Stands for the directory of outputs in stored texts.
 const OUT_DIR: &str = "\u{1}out-dir\u{1}";
 
-/// The output of a rustc that has ended.
+/// The output and the reports of a compiler that has ended.
 #[derive(Debug)]
 pub(crate) struct Printed {
     /// The bytes on standard output.
@@ -51,8 +51,7 @@ pub(crate) struct Compilation {
 impl Compilation {
     /// Reads the command line of a compiler. Returns `None` if its results cannot be stored.
     ///
-    /// `dir` has the directory of all entries, and the file that identifies the compiler. `variables` are those of the
-    /// process.
+    /// `dir` contains `store` and the file `compiler`. `variables` are those of the process.
     pub(crate) fn find(
         dir: &Path,
         rustc: &Path,
@@ -172,7 +171,7 @@ impl Compilation {
         Ok(lock)
     }
 
-    /// Returns the directory of all keys.
+    /// Returns the store: it has a directory for each key.
     fn store_dir(&self) -> &Path {
         self.entries.parent().unwrap_or(&self.entries)
     }
@@ -218,15 +217,16 @@ impl Compilation {
         Ok(())
     }
 
-    /// Starts rustc, and passes on what it prints as it comes, and then its reports. Returns its status, and what it
-    /// printed.
+    /// Runs the compiler. Passes its output on as it comes, and its reports when it has ended. Returns its status and
+    /// output.
     ///
     /// # Errors
-    /// If it cannot be started, or its output cannot be read or passed on.
+    /// If it cannot be started, its output cannot be read or passed on, or a file of reports cannot be made, read or
+    /// written.
     pub(crate) fn run(&self, rustc: &Path, arguments: &[OsString]) -> io::Result<(ExitStatus, Printed)> {
         let mut command = Command::new(rustc);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Not in the search's directory for temporary files, which has to be empty even if this process is ended.
+        // If this process is ended, the file stays, and tests expect the directory for temporary files to be empty.
         let reports = self.report.as_ref().map(|_| tempfile::NamedTempFile::new_in(self.store_dir())).transpose()?;
         if let Some(reports) = &reports {
             command.env("BISECT_REPORT", reports.path());
@@ -274,11 +274,11 @@ fn is_question(arguments: &[&str]) -> bool {
 /// The arguments of a compilation.
 #[derive(Debug, Default)]
 struct CommandLine {
-    /// Those that do not name a directory of outputs or a compiled crate.
+    /// Those that do not name a directory of outputs, a compiled crate or a file of arguments.
     kept: Vec<String>,
     externs: Vec<PathBuf>,
     dependencies: Vec<PathBuf>,
-    /// Files with arguments for LLVM.
+    /// Files that `-C llvm-args=@FILE` names.
     argument_files: Vec<PathBuf>,
     out_dir: PathBuf,
     is_linked: bool,

@@ -1,6 +1,6 @@
-//! A rustc that does not compile the same twice. The tests put a copy in front of `PATH`, as `rustc`; beside it,
-//! `toolchain` links to the directory of the real one, and `store` is the directory of what that one made. `compiler`
-//! has the text that distinguishes it from other compilers. A copy with the name `bisect-rustc` stands for that one.
+//! A compiler that does not compile the same twice. The tests put a copy in front of `PATH` as `rustc`, and have another one
+//! with the name `bisect-rustc`: each stands for the real compiler of its name. Beside a copy, `toolchain` links to the
+//! directory of the real compiler, `store` has the outputs of all compilers, and the file `compiler` identifies the real one.
 
 mod compilation;
 mod random_names;
@@ -40,7 +40,7 @@ fn main() -> io::Result<ExitCode> {
     end_like(status)
 }
 
-/// Restores a stored result, and prints what rustc has printed. Returns true if there was one.
+/// Restores a stored result, prints what the compiler has printed and appends its reports. Returns true if there was one.
 fn pass_on_restored(compilation: &Compilation) -> io::Result<bool> {
     let Some(printed) = compilation.restore()? else { return Ok(false) };
     io::stderr().write_all(&printed.stderr)?;

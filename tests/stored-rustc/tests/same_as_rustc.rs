@@ -296,7 +296,7 @@ fn another_compiler_compiles_again() {
     assert_eq!(bench.stored(), 2 * stored);
 }
 
-/// `bisect-rustc` writes reports to a file, and compiles what variables select.
+/// `bisect-rustc` appends reports to a file, and its output depends on variables of a search.
 #[test]
 fn reports_are_restored() {
     let bench = Bench::new();

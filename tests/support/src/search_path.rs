@@ -32,9 +32,8 @@ pub fn search_path() -> Option<&'static OsStr> {
     PATH.as_deref()
 }
 
-/// Returns the compiler that restores what this one has compiled, if it is built; otherwise this one. This one is
-/// bisect-rustc, or the rustc of another toolchain than that of the cargo that runs these tests: bisect-rustc needs a
-/// certain one.
+/// Returns a copy of stored-rustc that stands for this compiler, or the compiler if stored-rustc is not built. For
+/// bisect-rustc, and for the rustc of the toolchain that it needs.
 ///
 /// # Panics
 /// If the directory of that compiler cannot be made.
@@ -68,8 +67,8 @@ pub fn profile_dir() -> PathBuf {
     exe.ancestors().nth(2).expect("a test is in the target directory").to_owned()
 }
 
-/// Returns the compiler that restores what this one has compiled. It is made in a directory with this name if need be,
-/// unless it is not built, or this system has no symbolic links.
+/// Returns a copy of stored-rustc that stands for this compiler, in the directory with this name. Makes it if it is not
+/// there. Returns `None` if stored-rustc is not built, or if this system has no symbolic links.
 fn stored_compiler(directory: &str, compiler: &Path) -> Option<PathBuf> {
     let built = profile_dir().join("stored-rustc");
     if !cfg!(unix) || !built.is_file() {
@@ -90,7 +89,7 @@ fn fill(dir: &Path, built: &Path, compiler: &Path) -> io::Result<PathBuf> {
     let store = dir.with_file_name(OF_CARGO).join("store");
     fs::create_dir_all(&store)?;
     let (toolchain, name) = (compiler.parent().unwrap_or(compiler), compiler.file_name().unwrap_or_default());
-    // All compilers share a store: keys contain their paths and contents.
+    // All compilers share a store: keys contain the compiler's path and the hashes of its files.
     for (name, to) in [("toolchain", toolchain), ("store", &*store)] {
         let link = dir.join(name);
         if link != to && fs::read_link(&link).ok().as_deref() != Some(to) {
@@ -111,7 +110,7 @@ fn fill(dir: &Path, built: &Path, compiler: &Path) -> io::Result<PathBuf> {
     Ok(made)
 }
 
-/// Replaces a file as a whole: another process may be using it.
+/// Replaces a file as a whole, because another process may be using it.
 #[cfg(unix)]
 fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let new = path.with_extension("new");
@@ -119,8 +118,8 @@ fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Resu
     fs::rename(new, path)
 }
 
-/// Returns a line for each of a compiler's own files, with a hash of its contents. `rustc` may be a script that starts
-/// `rustc.real` beside it.
+/// Returns the path and the hash of each file beside a compiler that has its name, except dep-info. The compiler may be a
+/// script that starts, for example, `rustc.real`.
 #[cfg(unix)]
 fn contents(compiler: &Path) -> io::Result<String> {
     let name = compiler.file_name();

@@ -11,9 +11,9 @@ pub struct Options {
     pub order: Order,
     /// The direction to search; `None`: the one that the runs of both ends show.
     pub direction: Option<Mode>,
-    /// Number of trials that may be in flight at once. If the target always answers the same question in the same way,
-    /// and none is unresolved, the results do not depend on this number. With unresolved trials and several sets of
-    /// changes that fail, another of these may be found.
+    /// Number of trials that may be in flight at once. The results do not depend on this number if the target always
+    /// answers the same question in the same way, no trial is unresolved and no change hides another one. Otherwise, if
+    /// several sets of changes fail, the search may find a different one, which is as right.
     pub in_flight: NonZeroUsize,
     /// True if changes will be [favoured](crate::search::Search::favour) as soon as they are known. No prefix is asked
     /// for before that, as guesses at the cuts would be useless.

@@ -126,8 +126,9 @@ impl Explanations {
         let total: f64 = weights.iter().sum();
         let likely: Vec<usize> = (0..candidates.len()).filter(|&place| weights[place] > 0.0).collect();
         let below_all = Some(*likely.first()?).filter(|&first| first > 0).map(|first| (total, first));
-        // Just above the last likely candidate of the prefix, so that it is the last of all if the prefix fails; or, if it
-        // will rather pass, just below the next one.
+        // A cut is just above a likely candidate, which is then the last one left if the prefix fails. If the prefix is more
+        // likely to pass, the cut is just below the next likely candidate: a pass then excludes the unlikely ones between
+        // both, too.
         let next = likely.iter().skip(1).map(Some).chain([None]);
         let above = likely.iter().zip(next).scan(0.0, |left, (&place, next)| {
             *left += weights[place];
