@@ -114,12 +114,16 @@ impl CulpritEstimate {
         Self { without, with, ..self }
     }
 
-    /// Returns the number of executions with the culprit of which at least one fails, except in 1% of the cases. It is 1 if
-    /// the target also fails without the culprit: repeated, the line that passes would fail as well.
+    /// Returns the number of executions of which at least one fails with the culprit, except in 1% of the cases. It is 1 if
+    /// the target has also failed without the culprit, because the line that passes, repeated, would often fail, too; and
+    /// if it fails always or never with it.
     pub(crate) fn executions_that_show_it(&self) -> NonZeroUsize {
         let FailureRate { mean, low, .. } = self.with;
         let rate = if low > 0.0 { low } else { mean };
-        if !self.without.is_never() || rate <= 0.0 || mean > 0.99 {
+        // The lower bound of this rate is 0 as long as no run has failed. The mean is above 0 even then, and the higher, the
+        // fewer runs there were.
+        let has_failed_without = self.without.low > 0.0;
+        if has_failed_without || rate <= 0.0 || mean > 0.99 {
             return NonZeroUsize::MIN;
         }
         let runs = (1..MOST_SHOWING).find(|&runs| (1.0 - rate).powi(runs) <= UNSEEN).unwrap_or(MOST_SHOWING);
@@ -296,6 +300,24 @@ mod tests {
         ] {
             let rate = FailureRate { mean, low, high, executions: 1 };
             assert_eq!(rate.per_execution(repetition).describe(), words);
+        }
+    }
+
+    #[test]
+    fn lines_are_repeated_if_only_the_culprit_makes_the_target_fail_now_and_then() {
+        let rate = |(mean, low, high)| FailureRate { mean, low, high, executions: 1 };
+        let (never, hardly_run) = ((0.001, 0.0, 0.01), (0.015, 0.0, 0.1));
+        for (with, without, executions) in [
+            ((0.6, 0.5, 0.8), never, 7),
+            ((0.6, 0.5, 0.8), hardly_run, 7),
+            ((0.02, 0.01, 0.05), never, 459),
+            ((0.01, 0.0, 0.05), never, 459),
+            ((1.0, 0.9, 1.0), never, 1),
+            ((0.6, 0.5, 0.8), (0.015, 0.001, 0.1), 1),
+            ((0.0, 0.0, 0.1), never, 1),
+        ] {
+            let estimate = CulpritEstimate { test: None, confidence: 0.99, without: rate(without), with: rate(with) };
+            assert_eq!(estimate.executions_that_show_it().get(), executions, "{with:?} {without:?}");
         }
     }
 
