@@ -20,9 +20,10 @@ pub fn root() -> &'static Path {
 }
 
 /// Returns a command without the variables of the `cargo test` that runs these tests, and of a bisection that may be in
-/// progress.
+/// progress. Also restores the default actions of signals in this process: see `end_at_signals`.
 #[must_use]
 pub fn scrubbed(program: &Path, dir: &Path) -> Command {
+    end_at_signals();
     let mut command = Command::new(program);
     command.current_dir(dir);
     for (name, _) in env::vars_os() {
@@ -48,6 +49,30 @@ pub fn scrubbed(program: &Path, dir: &Path) -> Command {
     }
     command.envs(search_path().map(|path| ("PATH", path)));
     command
+}
+
+/// Restores the default actions of SIGINT, SIGHUP and SIGTERM in this process and its children. A script that starts
+/// `cargo test` in the background makes it ignore SIGINT; `nohup` makes it ignore SIGHUP. The driver would inherit this,
+/// and a test that interrupts a search would never end.
+fn end_at_signals() {
+    #[cfg(unix)]
+    {
+        use std::sync::{Arc, Once, atomic::AtomicBool};
+
+        use signal_hook::{
+            consts::{SIGHUP, SIGINT, SIGTERM},
+            flag,
+        };
+
+        static ONCE: Once = Once::new();
+        // A signal with a handler gets its default action in a child; this handler has the same effect here.
+        ONCE.call_once(|| {
+            let always = Arc::new(AtomicBool::new(true));
+            for signal in [SIGINT, SIGHUP, SIGTERM] {
+                flag::register_conditional_default(signal, always.clone()).expect("a handler can be installed");
+            }
+        });
+    }
 }
 
 /// The free space below which the RAM disk is not used, in bytes.

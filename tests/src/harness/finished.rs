@@ -141,7 +141,6 @@ impl Running {
     #[must_use]
     #[track_caller]
     pub fn start(command: &mut Command) -> Self {
-        end_at_signals();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let output = [read(child.stdout.take().expect("piped")), read(child.stderr.take().expect("piped"))];
@@ -203,30 +202,6 @@ impl Running {
         let status = self.child.wait().expect("our child can be waited for");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Finished { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
-    }
-}
-
-/// Restores the default actions of SIGINT, SIGHUP and SIGTERM in this process and its children. A script that starts
-/// `cargo test` in the background makes it ignore SIGINT; `nohup` makes it ignore SIGHUP. The driver would inherit this,
-/// and a test that interrupts a search would never end.
-fn end_at_signals() {
-    #[cfg(unix)]
-    {
-        use std::sync::{Arc, Once, atomic::AtomicBool};
-
-        use signal_hook::{
-            consts::{SIGHUP, SIGINT, SIGTERM},
-            flag,
-        };
-
-        static ONCE: Once = Once::new();
-        // A signal with a handler gets its default action in a child; this handler has the same effect here.
-        ONCE.call_once(|| {
-            let always = Arc::new(AtomicBool::new(true));
-            for signal in [SIGINT, SIGHUP, SIGTERM] {
-                flag::register_conditional_default(signal, always.clone()).expect("a handler can be installed");
-            }
-        });
     }
 }
 
