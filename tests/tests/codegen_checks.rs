@@ -45,6 +45,7 @@ fn expect_check(test: &str, culprit: &str, line: &str, answer: &[&str]) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn an_assertion_with_an_effect_is_found() {
     let line = line_of(Fixture::new("toll").dir(), "gates/src/lib.rs", "// culprit: effect");
     let place = format!("code under `cfg(debug_assertions)`: gates/src/lib.rs:{line}");
@@ -188,6 +189,7 @@ fn checks_are_tried_beside_flags() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_limit_of_runs_counts_for_experiments_too() {
     let fixture = Fixture::new("toll");
     let finished = search(&fixture, &["--test=opens", "--max-runs=5"], 5);

@@ -138,6 +138,7 @@ fn each_failing_test_has_its_own_first_bad_commit() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_is_named_is_searched_also_in_parallel() {
     let sources: Vec<_> = (0..=9).map(two_tests).collect();
     let package = Package::new(&sources);

@@ -65,6 +65,7 @@ fn as_one_failure_and_among_all_tests_it_is_one_failure_as_well() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn where_a_test_crashes_only_after_another_the_executable_is_what_fails() {
     let (fixture, scratch) = (Fixture::new("ruin"), Scratch::new());
     let finished = search(&fixture, &scratch, &["--", "--test-threads=1", "digger"]).expect_status(0);

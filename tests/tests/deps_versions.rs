@@ -123,6 +123,7 @@ fn a_version_that_does_not_compile_makes_the_answer_a_range() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn packages_that_pin_each_other_move_together() {
     let outer = |version: &'static str, pinned: &'static str| -> Version<'static> {
         ("outer", version, pinned, "pub fn v() -> bool { inner::v() }")

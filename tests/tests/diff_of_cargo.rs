@@ -144,6 +144,7 @@ fn a_slot_compiles_its_own_sources() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn hunks_that_only_compile_together_are_found_together() {
     let place = shop();
     let finished = place.search(&["test", "--diff"]).expect_status(0);

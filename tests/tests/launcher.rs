@@ -81,6 +81,7 @@ fn runs_at_the_same_time_find_the_same() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_is_launched_with_its_directory_variables_and_arguments() {
     let fixture = Fixture::new("stacks");
     let scratch = Scratch::new();
@@ -126,6 +127,7 @@ fn a_real_scheduler_runs_any_command() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_real_scheduler_runs_tests() {
     let Some(launcher) = sem("test") else { return };
     let fixture = Fixture::new("stacks");

@@ -15,6 +15,7 @@ fn modes(finished: &Finished) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_test_that_it_needs_and_the_one_that_disturbs_it_are_found() {
     for (plot, culprits) in [
         ("victim=100 need=20 pollute=60", [["t020"], ["t060"]]),
@@ -88,6 +89,7 @@ fn the_limit_of_runs_counts_for_all_searches() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_victim_that_has_not_failed_within_the_limit_may_still_fail() {
     // Two runs of each end, and some of those in which it may fail by chance.
     for max in [1, 4, 9] {
@@ -102,6 +104,7 @@ fn a_victim_that_has_not_failed_within_the_limit_may_still_fail() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_limit_of_runs_after_the_first_culprit_keeps_it() {
     let finished = search("victim=100 need=20 pollute=60", "--victim t100 --max-runs 30").expect_status(5);
     assert_eq!(found(&finished), [["t020"]], "{finished}");

@@ -10,6 +10,7 @@ fn search(plot: &str, words: &str) -> Finished {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_file_in_the_current_directory_is_found() {
     // The victim deletes the file, or the first run leaves it for all others.
     for plot in ["victim=100 relative=17", "victim=100 left=17"] {

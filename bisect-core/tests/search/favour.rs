@@ -65,6 +65,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn it_does_not_matter_when_they_are_favoured(
         (target, favoured) in target_and_groups(), when: Index, in_flight in 1..6_usize, choices in vec(any::<usize>(), 8),
     ) {
@@ -114,6 +115,7 @@ proptest! {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_is_asked_now_may_have_been_answered_early() {
     expect_the_same_whenever_the_culprit_is_favoured(0..20);
 }

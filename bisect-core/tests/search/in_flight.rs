@@ -273,6 +273,7 @@ proptest! {
     #![proptest_config(cases(100))]
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn the_answer_is_the_same_where_noise_is_suspected(mut target in target(), choices in vec(any::<usize>(), 8)) {
         // If an unreported change decides whether another one appears, the reports contradict the outcomes, and the
         // search takes that for noise.

@@ -18,6 +18,7 @@ fn a_thread_that_holds_the_lock_of_the_loader_stops_no_decision() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_toggle_in_an_allocator_ends() {
     for flavour in FLAVOURS {
         for name in ["allocator", "exported"] {
@@ -32,6 +33,7 @@ fn a_toggle_in_an_allocator_ends() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_small_stack_is_enough_for_a_report_with_names() {
     for flavour in FLAVOURS {
         for kilobytes in ["16", "32", "64"] {

@@ -33,6 +33,7 @@ pages! {
     which_update: "which-update.md",
     #[ignore = "slow: CI runs it"]
     which_hunk: "which-hunk.md",
+    #[ignore = "slow: CI runs it"]
     which_crate: "which-crate.md",
     which_expression: "which-expression.md",
     #[ignore = "slow: CI runs it"]
@@ -52,9 +53,12 @@ pages! {
     #[ignore = "slow: CI runs it"]
     editor: "editor.md",
     how_it_works: "how-it-works.md",
+    #[ignore = "slow: CI runs it"]
     answer: "answer.md",
+    #[ignore = "slow: CI runs it"]
     commands: "commands.md",
     configuration: "configuration.md",
+    #[ignore = "slow: CI runs it"]
     exit_statuses: "exit-statuses.md",
     reports: "reports.md",
     json: "json.md",
