@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeSet, io, path::Path};
 
-use bisect_core::protocol::names;
+use bisect_core::{protocol::names, search::Mode};
 
-use super::{AfterBuild, Application, Axis, Files, runtime_toggles, summary_of_builds};
+use super::{AfterBuild, Application, Axis, Files, facts::AxisFacts, runtime_toggles};
 use crate::{
     cargo::{
-        BuildOverrides,
+        BuildCounts, BuildOverrides,
         toggles::{self, Toggle},
         variables,
     },
@@ -41,8 +41,8 @@ impl BuildToggles {
 }
 
 impl Axis for BuildToggles {
-    fn terms(&self) -> Terms {
-        Terms::TOGGLES
+    fn facts(&self) -> AxisFacts {
+        AxisFacts { builds: true, ..AxisFacts::of(Terms::TOGGLES) }
     }
 
     fn subject(&self) -> Option<String> {
@@ -60,10 +60,6 @@ impl Axis for BuildToggles {
         Ok(Application { build: Some(self.overrides(choice)), ..Application::default() })
     }
 
-    fn builds(&self) -> bool {
-        true
-    }
-
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         if self.is_build {
             toggles::report(&self.toggles, &self.names, choice.pattern(), reports);
@@ -73,11 +69,11 @@ impl Axis for BuildToggles {
         Ok(())
     }
 
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         Report { kind: toggles::kind(&self.toggles, &report), ..report }
     }
 
-    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
-        Some(summary_of_builds(builds, crates))
+    fn summary(&self, builds: BuildCounts) -> Option<String> {
+        Some(builds.summary())
     }
 }

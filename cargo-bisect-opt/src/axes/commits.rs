@@ -12,14 +12,14 @@ use bisect_core::{
 };
 
 use super::{
-    AfterBuild, Application, Axis, Files, Place, Preparation,
+    AfterBuild, Application, Axis, Copies, CulpritChanges, CulpritWords, Files, Place, Preparation,
     command_spec::AxisError,
+    facts::{AxisFacts, SourceVersions},
     headlines,
     option_axis::{OptionAxis, SearchedTarget},
-    summary_of_builds,
 };
 use crate::{
-    cargo::BuildOverrides,
+    cargo::{BuildCounts, BuildOverrides},
     output::terms::Terms,
     report::{
         content::{MERGES, Report},
@@ -83,99 +83,15 @@ impl Commits {
     }
 }
 
-impl Axis for Commits {
-    fn terms(&self) -> Terms {
-        TERMS
-    }
-
-    fn subject(&self) -> Option<String> {
-        let History { good, commits, .. } = &self.history;
-        let bad = commits.last().unwrap_or(good);
-        Some(format!("{} after {}, up to {}", plural(commits.len(), "commit"), good.short, bad.short))
-    }
-
-    fn headline(&self, _: usize, mode: Mode) -> Option<String> {
-        Some(headlines::of_first(TERMS.change, mode))
-    }
-
-    fn order(&self) -> Order {
-        Order::Counter
-    }
-
-    fn numbering(&self) -> Numbering {
-        Numbering::reversible(self.order(), self.history.commits.len())
-    }
-
-    fn apply(&self, _: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        // The artifacts are those that cargo builds for the user.
-        let build = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
-        Ok(Application { build: self.builds().then_some(build), ..Application::default() })
-    }
-
-    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
-        let Commit { hash, short, .. } = self.commit(choice);
-        let preparation = Preparation::in_worktree(&self.worktrees, [hash, short], &[], &self.history.subdirectory);
-        Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
-    }
-
-    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        let commit = self.commit(choice);
-        let checkout = self.worktrees.checkout(slot, &commit.hash);
-        let tree = match checkout.map_err(|error| RunError::Unusable(error.to_string()))? {
-            Checkout::Done(tree) => tree,
-            Checkout::Failed(why) => return Ok(Some(Place::Missing(why))),
-        };
-        let directory: PathBuf = tree.join(&self.history.subdirectory);
-        Ok(Some(if directory.is_dir() {
-            Place::At(directory)
-        } else {
-            Place::Missing(format!(
-                "commit {} has no directory `{}`",
-                commit.short,
-                self.history.subdirectory.display()
-            ))
-        }))
-    }
-
-    fn copied(&self) -> Option<&Path> {
-        Some(&self.history.top)
-    }
-
-    fn builds(&self) -> bool {
-        self.builds
-    }
-
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known(choice.reported_steps(self.history.commits.len()));
-        Ok(())
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn moves_lines(&self) -> bool {
-        true
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
-        let Some(commit) = self.commit_of(report.id) else { return report };
-        let Commit { hash, short, date, subject, .. } = commit;
-        let merged = self.history.merged_by(commit).map(|range| format!("{MERGES}{range}"));
-        let details = [format!("{short} {date} {subject}")].into_iter().chain(merged).collect();
-        Report { kind: KIND, name: hash.clone(), text: vec![subject.clone()], details, ..report }
-    }
-
-    fn short_line(&self, ids: &[ChangeId], _: Mode) -> Option<String> {
+impl Commits {
+    /// Returns a command line that shows the only commit of a culprit, to quote in an issue.
+    fn short_line(&self, ids: &[ChangeId]) -> Option<String> {
         let [commit] = ids else { return None };
         Some(format!("git show {}", self.commit_of(*commit)?.hash))
     }
 
-    fn next_step(&self, ids: &[ChangeId], _: Mode, _: &str) -> Option<String> {
+    /// Returns the command line that shows the commits of a culprit.
+    fn next_step(&self, ids: &[ChangeId]) -> Option<String> {
         let last = self.commit_of(*ids.last()?)?;
         let first = self.commit_of(*ids.first()?)?;
         let show = if ids.len() == 1 {
@@ -187,8 +103,87 @@ impl Axis for Commits {
         };
         Some(show)
     }
+}
 
-    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
-        self.builds().then(|| summary_of_builds(builds, crates))
+impl Axis for Commits {
+    fn facts(&self) -> AxisFacts {
+        AxisFacts { sources: SourceVersions::Whole, builds: self.builds, ..AxisFacts::of_known_changes(TERMS) }
+    }
+
+    fn subject(&self) -> Option<String> {
+        let History { good, commits, .. } = &self.history;
+        let bad = commits.last().unwrap_or(good);
+        Some(format!("{} after {}, up to {}", plural(commits.len(), "commit"), good.short, bad.short))
+    }
+
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords {
+            headline: Some(headlines::of_first(TERMS.change, culprit.mode)),
+            short_line: self.short_line(culprit.ids),
+            next_step: self.next_step(culprit.ids),
+            ..CulpritWords::default()
+        }
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::reversible(Order::Counter, self.history.commits.len())
+    }
+
+    fn copies(&self) -> Option<&dyn Copies> {
+        Some(self)
+    }
+
+    fn apply(&self, _: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        // The artifacts are those that cargo builds for the user.
+        let build = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
+        Ok(Application { build: self.builds.then_some(build), ..Application::default() })
+    }
+
+    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
+        let Commit { hash, short, .. } = self.commit(choice);
+        let preparation = Preparation::in_worktree(&self.worktrees, [hash, short], &[], &self.history.subdirectory);
+        Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
+    }
+
+    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        reports.add_known(choice.reported_steps(self.history.commits.len()));
+        Ok(())
+    }
+
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
+        let Some(commit) = self.commit_of(report.id) else { return report };
+        let Commit { hash, short, date, subject, .. } = commit;
+        let merged = self.history.merged_by(commit).map(|range| format!("{MERGES}{range}"));
+        let details = [format!("{short} {date} {subject}")].into_iter().chain(merged).collect();
+        Report { kind: KIND, name: hash.clone(), text: vec![subject.clone()], details, ..report }
+    }
+
+    fn summary(&self, builds: BuildCounts) -> Option<String> {
+        self.builds.then(|| builds.summary())
+    }
+}
+
+impl Copies for Commits {
+    fn original(&self) -> &Path {
+        &self.history.top
+    }
+
+    fn place(&self, choice: &Choice, slot: usize) -> Result<Place, RunError> {
+        let commit = self.commit(choice);
+        let checkout = self.worktrees.checkout(slot, &commit.hash);
+        let tree = match checkout.map_err(|error| RunError::Unusable(error.to_string()))? {
+            Checkout::Done(tree) => tree,
+            Checkout::Failed(why) => return Ok(Place::Missing(why)),
+        };
+        let directory: PathBuf = tree.join(&self.history.subdirectory);
+        Ok(if directory.is_dir() {
+            Place::At(directory)
+        } else {
+            Place::Missing(format!(
+                "commit {} has no directory `{}`",
+                commit.short,
+                self.history.subdirectory.display()
+            ))
+        })
     }
 }

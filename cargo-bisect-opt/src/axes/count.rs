@@ -9,8 +9,9 @@ use bisect_core::{
 use regex::bytes::Regex;
 
 use super::{
-    AfterBuild, Application, Axis, Files, Placeholder, Words,
+    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, Placeholder, Words,
     command_spec::{Asked, AxisError, CommandSpec, OptionSpec, Prepared},
+    facts::AxisFacts,
 };
 use crate::{
     output::terms::Terms,
@@ -52,9 +53,22 @@ const MAX_STEPS: usize = 1 << 24;
 /// The maximum number of characters of a line that describes a step.
 const SHOWN: usize = 500;
 
-/// The terms of this axis. The run of all steps reports at least one.
-const TERMS: Terms =
-    Terms { axis: "count", change: "step", reported: None, if_none_reported: Some("no step is taken") };
+/// The constants of this axis. The run of all steps reports at least one.
+const FACTS: AxisFacts = AxisFacts {
+    placeholder: Some(Placeholder {
+        word: "COUNT",
+        is_required: true,
+        is_path: false,
+        usage: "the word COUNT must stand in the value of a variable or in an argument, where the command expects the \
+                number of steps; for example: cargo bisect-opt count ./check --limit=COUNT",
+    }),
+    ..AxisFacts::of_known_changes(Terms {
+        axis: "count",
+        change: "step",
+        reported: None,
+        if_none_reported: Some("no step is taken"),
+    })
+};
 /// A step of the counter.
 const KIND: ChangeKind = ChangeKind::own("count", "step", "the last step");
 
@@ -97,28 +111,25 @@ impl Count {
 }
 
 impl Axis for Count {
-    fn terms(&self) -> Terms {
-        TERMS
+    fn facts(&self) -> AxisFacts {
+        FACTS
     }
 
     fn subject(&self) -> Option<String> {
         Some(plural(self.steps, "step"))
     }
 
-    fn headline(&self, _: usize, mode: Mode) -> Option<String> {
-        let (before, with) = match mode {
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        let (before, with) = match culprit.mode {
             Mode::Enable => ("passes", "fails"),
             Mode::Disable => ("fails", "passes"),
         };
-        Some(format!("up to the step before this one the target {before}, and with it, it {with}"))
-    }
-
-    fn order(&self) -> Order {
-        Order::Counter
+        let headline = format!("up to the step before this one the target {before}, and with it, it {with}");
+        CulpritWords { headline: Some(headline), ..CulpritWords::default() }
     }
 
     fn numbering(&self) -> Numbering {
-        Numbering::reversible(self.order(), self.steps)
+        Numbering::reversible(Order::Counter, self.steps)
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -126,10 +137,6 @@ impl Axis for Count {
             words: Some(Words::Text(choice.counter_limit(self.steps).to_string())),
             ..Application::default()
         })
-    }
-
-    fn is_reported_by_target(&self) -> bool {
-        false
     }
 
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
@@ -147,25 +154,11 @@ impl Axis for Count {
         Ok(())
     }
 
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         let step = format!("step {}", report.id.0.saturating_add(1));
         // Without a line about it, the step is only a number.
         let name = report.text.first().map_or_else(|| step.clone(), |line| format!("{step}: {line}"));
         Report { kind: KIND, text: vec![name.clone()], name, ..report }
-    }
-
-    fn placeholder(&self) -> Option<Placeholder> {
-        Some(Placeholder {
-            word: "COUNT",
-            is_required: true,
-            is_path: false,
-            usage: "the word COUNT must stand in the value of a variable or in an argument, where the command expects the \
-                    number of steps; for example: cargo bisect-opt count ./check --limit=COUNT",
-        })
     }
 }
 
@@ -229,9 +222,9 @@ mod tests {
         let alone = choice(&Selection { prefix: Prefix::NONE, forced: vec![Rank(1)], ..Selection::all() });
         count.collect(&alone, &built, &mut reports).unwrap();
         assert_eq!(reports.ids(), [ChangeId(1)]);
-        let change = count.change(reports.get(ChangeId(1)), Path::new(""));
+        let change = count.change(reports.get(ChangeId(1)), Path::new(""), Mode::Enable);
         assert_eq!(change.name, "step 2: pass (2) b");
-        assert_eq!(count.change(Report::new(ChangeId(4)), Path::new("")).name, "step 5");
+        assert_eq!(count.change(Report::new(ChangeId(4)), Path::new(""), Mode::Enable).name, "step 5");
     }
 
     #[test]

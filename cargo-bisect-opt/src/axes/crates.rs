@@ -21,20 +21,21 @@ use bisect_core::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AfterBuild, Application, Axis, Files,
+    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, StoredKnowledge,
     compilation::Compilation,
     contrast::{Contrast, Settings},
+    facts::{AxisFacts, LikelyKnown},
     stop_gap,
 };
 use crate::{
     cargo::{BuildOverrides, graph::Package},
-    output::{events::StopGap, terms::Terms},
+    output::terms::Terms,
     report::{
         content::{Location, Report},
         kind::ChangeKind,
         scan::Reports,
     },
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
 };
 
 /// The terms of this axis.
@@ -85,22 +86,7 @@ impl Crates {
         self.packages().find_map(|(at, package)| (at == position).then_some(package))
     }
 
-    /// Returns the packages that are compiled with the bad options.
-    fn bad(&self, choice: &Choice) -> BTreeSet<ChangeId> {
-        self.packages().filter(|&(at, _)| choice.enables(at)).map(|(_, package)| package.change).collect()
-    }
-}
-
-impl Axis for Crates {
-    fn terms(&self) -> Terms {
-        TERMS
-    }
-
-    fn subject(&self) -> Option<String> {
-        Some("crates".to_owned())
-    }
-
-    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
+    fn headline(&self, changes: usize, mode: Mode) -> String {
         let Contrast { good, bad, .. } = &self.compilation.contrast;
         let bad = if bad == &Settings::default() {
             format!("by the {} profile", self.compilation.profile)
@@ -108,7 +94,7 @@ impl Axis for Crates {
             format!("with {bad}")
         };
         let good = if good == &Settings::default() { "plainly".to_owned() } else { format!("with {good}") };
-        Some(match (mode, changes) {
+        match (mode, changes) {
             (Mode::Enable, 1) => format!("this crate compiled {bad}, not {good}, makes the target fail"),
             (Mode::Enable, _) => format!("these crates compiled {bad}, not {good}, together make the target fail"),
             (Mode::Disable, 1) => {
@@ -117,16 +103,60 @@ impl Axis for Crates {
             (Mode::Disable, _) => format!(
                 "the target fails with all of these crates compiled {good}, and passes with any of them compiled {bad}"
             ),
-        })
+        }
     }
 
-    fn order(&self) -> Order {
-        Order::Given
+    /// Returns the packages that are compiled with the bad options.
+    fn bad(&self, choice: &Choice) -> BTreeSet<ChangeId> {
+        self.packages().filter(|&(at, _)| choice.enables(at)).map(|(_, package)| package.change).collect()
+    }
+}
+
+impl StoredKnowledge for Crates {
+    fn knowledge(&self) -> Option<serde_json::Value> {
+        let needed = self.needed.get().map(|needed| needed.iter().map(|change| change.0).collect());
+        serde_json::to_value(CratesKnowledge { needed, seen: self.compilation.seen() }).ok()
+    }
+
+    fn restore(&self, knowledge: serde_json::Value) -> serde_json::Result<()> {
+        let CratesKnowledge { needed, seen } = serde_json::from_value(knowledge)?;
+        if let Some(needed) = needed {
+            self.needed.get_or_init(|| needed.into_iter().map(ChangeId).collect());
+        }
+        self.compilation.restore_seen(seen);
+        Ok(())
+    }
+}
+
+impl Axis for Crates {
+    fn facts(&self) -> AxisFacts {
+        AxisFacts { likely: LikelyKnown::BeforeRuns, ..AxisFacts::of_builds(TERMS) }
+    }
+
+    fn subject(&self) -> Option<String> {
+        Some("crates".to_owned())
+    }
+
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        let packages: Vec<_> = culprit.ids.iter().filter_map(|&id| self.at(id)).collect();
+        CulpritWords {
+            headline: Some(self.headline(culprit.ids.len(), culprit.mode)),
+            stop_gap: stop_gap::of_crates(&self.compilation, &packages),
+            ..CulpritWords::default()
+        }
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::of(Order::Given)
     }
 
     /// Returns the user's own packages.
-    fn likely(&self) -> Vec<ChangeId> {
-        self.packages().filter(|(_, package)| package.is_own).map(|(at, _)| at).collect()
+    fn likely(&self, _: &[String]) -> Vec<Vec<ChangeId>> {
+        vec![self.packages().filter(|(_, package)| package.is_own).map(|(at, _)| at).collect()]
+    }
+
+    fn stored(&self) -> Option<&dyn StoredKnowledge> {
+        Some(self)
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -135,14 +165,6 @@ impl Axis for Crates {
 
     fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         Ok(self.compilation.reproduction(self.build(choice), &self.bad(choice)))
-    }
-
-    fn builds(&self) -> bool {
-        true
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
     }
 
     /// Reports all selected packages that the target needs, or all packages until that is known. A failed build counts
@@ -163,28 +185,9 @@ impl Axis for Crates {
         Ok(())
     }
 
-    fn knowledge(&self) -> Option<serde_json::Value> {
-        let needed = self.needed.get().map(|needed| needed.iter().map(|change| change.0).collect());
-        serde_json::to_value(CratesKnowledge { needed, seen: self.compilation.seen() }).ok()
-    }
-
-    fn restore(&self, knowledge: serde_json::Value) -> serde_json::Result<()> {
-        let CratesKnowledge { needed, seen } = serde_json::from_value(knowledge)?;
-        if let Some(needed) = needed {
-            self.needed.get_or_init(|| needed.into_iter().map(ChangeId).collect());
-        }
-        self.compilation.restore_seen(seen);
-        Ok(())
-    }
-
-    fn stop_gap(&self, ids: &[ChangeId], _: &[Report]) -> Option<StopGap> {
-        let packages: Vec<_> = ids.iter().filter_map(|&id| self.at(id)).collect();
-        stop_gap::of_crates(&self.compilation, &packages)
-    }
-
     /// Completes the report of the package at a position. The position means little to users, so the report gets the
     /// package's own ID.
-    fn change(&self, report: Report, root: &Path) -> Report {
+    fn change(&self, report: Report, root: &Path, _: Mode) -> Report {
         let Some(package) = self.at(report.id) else { return Report { kind: KIND, ..report } };
         let path = &package.source;
         let location = Location::of_file(path.strip_prefix(root).unwrap_or(path).display().to_string());

@@ -8,7 +8,7 @@ use bisect_core::{
 };
 
 use super::{
-    Axis,
+    Axis, CulpritChanges, CulpritWords,
     command_spec::AxisError,
     headlines,
     lock_runs::{LockAxis, LockRuns, VersionChanges},
@@ -125,6 +125,34 @@ impl Deps {
         format!("{} {option}{}", &line[..end], &line[end..])
     }
 
+    /// Returns the command line that undoes the only update of a culprit.
+    fn short_line(&self, culprit: &CulpritChanges<'_>) -> Option<String> {
+        // Several updates may need each other, and an order.
+        let ([id], Mode::Enable) = (culprit.ids, culprit.mode) else { return None };
+        let (_, update) = self.runs.updates.main_update_of(index(*id)?)?;
+        let is_of_registry = self.runs.updates.between(update).is_some();
+        (is_of_registry && update.is_compatible()).then(|| precise_update(&update.name, &update.new, &update.old))
+    }
+
+    /// Returns the command lines that find the first bad version.
+    fn next_step(&self, culprit: &CulpritChanges<'_>) -> Option<String> {
+        let &CulpritChanges { ids, mode, line, .. } = culprit;
+        let updates = ids.iter().filter_map(|&id| self.runs.updates.main_update_of(index(id)?));
+        let between = updates.filter_map(|(_, update)| Some((update, self.runs.updates.between(update)?)));
+        let mut between = between.filter(|(_, versions)| !versions.is_empty() && !self.searches_versions);
+        let (update, versions) = between.next()?;
+        let missing = versions.iter().find(|version| !version.is_here);
+        let download = missing.map(|missing| {
+            format!("cargo info {}@{}  # downloads an intermediate version", update.name, missing.version)
+        });
+        let which = match mode {
+            Mode::Enable => "bad",
+            Mode::Disable => "good",
+        };
+        let search = format!("{}  # finds the first {which} version", self.line_for_versions(line));
+        Some(download.into_iter().chain([search]).collect::<Vec<_>>().join("\n"))
+    }
+
     fn updates_of(&self, id: ChangeId) -> Vec<&LockUpdate> {
         index(id).map(|index| self.runs.updates.updates_of(index)).unwrap_or_default()
     }
@@ -145,8 +173,13 @@ impl VersionChanges for Deps {
         format!("{}{tied} since the Cargo.lock of {}", plural(updates, "update"), self.old)
     }
 
-    fn headline(&self, changes: usize, mode: Mode) -> String {
-        headlines::of_versions(TERMS.change, changes, mode)
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords {
+            headline: Some(headlines::of_versions(TERMS.change, culprit.ids.len(), culprit.mode)),
+            short_line: self.short_line(culprit),
+            next_step: self.next_step(culprit),
+            ..CulpritWords::default()
+        }
     }
 
     fn numbering(&self) -> Numbering {
@@ -193,31 +226,6 @@ impl VersionChanges for Deps {
             }
         }
         Report { kind: KIND, name: first.name.clone(), text, details, ..report }
-    }
-
-    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        // Several updates may need each other, and an order.
-        let ([id], Mode::Enable) = (ids, mode) else { return None };
-        let (_, update) = self.runs.updates.main_update_of(index(*id)?)?;
-        let is_of_registry = self.runs.updates.between(update).is_some();
-        (is_of_registry && update.is_compatible()).then(|| precise_update(&update.name, &update.new, &update.old))
-    }
-
-    fn next_steps(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Vec<String> {
-        let updates = ids.iter().filter_map(|&id| self.runs.updates.main_update_of(index(id)?));
-        let between = updates.filter_map(|(_, update)| Some((update, self.runs.updates.between(update)?)));
-        let mut between = between.filter(|(_, versions)| !versions.is_empty() && !self.searches_versions);
-        let Some((update, versions)) = between.next() else { return Vec::new() };
-        let missing = versions.iter().find(|version| !version.is_here);
-        let download = missing.map(|missing| {
-            format!("cargo info {}@{}  # downloads an intermediate version", update.name, missing.version)
-        });
-        let which = match mode {
-            Mode::Enable => "bad",
-            Mode::Disable => "good",
-        };
-        let search = format!("{}  # finds the first {which} version", self.line_for_versions(line));
-        download.into_iter().chain([search]).collect()
     }
 
     fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {

@@ -45,14 +45,15 @@ use self::{
     words::{PartSet, PartWords},
 };
 use super::{
-    AfterBuild, Application, Axis, Files, Place, Preparation,
+    AfterBuild, Application, Axis, Copies, CulpritChanges, CulpritWords, Files, FurtherSearch, LateChanges, Place,
+    Preparation,
     command_spec::AxisError,
+    facts::{AxisFacts, LikelyKnown, SourceVersions},
     headlines,
     option_axis::{AxisResult, OptionAxis, SearchedTarget, Show},
-    summary_of_builds,
 };
 use crate::{
-    cargo::BuildOverrides,
+    cargo::{BuildCounts, BuildOverrides},
     output::{events::Patches, terms::Terms},
     process::{own_file, shell},
     report::{
@@ -190,9 +191,17 @@ impl Diff {
 }
 
 impl Axis for Diff {
-    fn terms(&self) -> Terms {
+    fn facts(&self) -> AxisFacts {
         // A count of changes is no count of hunks if some are joined.
-        Terms { change: if self.may_join_hunks() { "change" } else { TERMS.change }, ..TERMS }
+        let terms = Terms { change: if self.may_join_hunks() { "change" } else { TERMS.change }, ..TERMS };
+        let learns_likely = self.builds && self.words.len() > 2;
+        AxisFacts {
+            likely: if learns_likely { LikelyKnown::AfterEnds } else { LikelyKnown::Never },
+            sources: SourceVersions::Combined,
+            builds: self.builds,
+            decides_which_tests_there_are: true,
+            ..AxisFacts::of_known_changes(terms)
+        }
     }
 
     fn subject(&self) -> Option<String> {
@@ -207,42 +216,26 @@ impl Axis for Diff {
         Some(format!("{}{tied} in {files}, between {old} and {new}{note}", plural(parts, "hunk")))
     }
 
-    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
-        Some(headlines::of_versions(self.terms().change, changes, mode))
-    }
-
-    fn order(&self) -> Order {
-        Order::Given
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords {
+            headline: Some(headlines::of_versions(self.facts().terms.change, culprit.ids.len(), culprit.mode)),
+            ..CulpritWords::default()
+        }
     }
 
     fn numbering(&self) -> Numbering {
-        Numbering::reversible(self.order(), self.changes.known().len())
+        Numbering::reversible(Order::Given, self.changes.known().len())
     }
 
-    fn keep_in(&self, file: &Path) -> io::Result<()> {
-        if self.compiler.is_some() { self.findings.keep_in(file) } else { Ok(()) }
+    fn late(&self) -> Option<&dyn LateChanges> {
+        Some(self)
     }
 
-    fn find_changes(&self) -> Result<(), RunError> {
-        if let (None, Some(_), Some(show), count @ 2..) =
-            (self.changes.known().first(), &self.compiler, self.show, self.words.len())
-        {
-            (show.lines_if_live)(&format!(
-                "only the new version fails: checking which of {count} hunks need each other to compile\n"
-            ));
-        }
-        self.divide().map(drop)
+    fn copies(&self) -> Option<&dyn Copies> {
+        Some(self)
     }
 
-    fn unreported_changes(&self) -> Vec<ChangeId> {
-        (0..self.changes.known_or_units(|| self.ties_of_units()).len()).map(id).collect()
-    }
-
-    fn learns_likely(&self) -> bool {
-        self.builds && self.words.len() > 2
-    }
-
-    fn likely_after(&self, failed: &[String]) -> Vec<Vec<ChangeId>> {
+    fn likely(&self, failed: &[String]) -> Vec<Vec<ChangeId>> {
         let unchanged = self.overlays.unchanged_sources(&self.patch, MAX_SOURCES);
         let groups = relevance::likely_parts(&self.patch, &unchanged, failed);
         let changes = |group: PartSet| {
@@ -283,63 +276,19 @@ impl Axis for Diff {
         Ok(Application { preparation, ..self.apply(choice, files)? })
     }
 
-    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        let parts = self.selected(choice)?;
-        let tree = match self.set(slot, &parts)? {
-            Checkout::Done(tree) => tree,
-            Checkout::Failed(why) => return Ok(Some(Place::Missing(why))),
-        };
-        let directory: PathBuf = tree.join(&self.trees.subdirectory);
-        Ok(Some(if directory.is_dir() {
-            Place::At(directory)
-        } else {
-            Place::Missing(format!(
-                "with this selection of hunks there is no directory `{}`: start the search in a directory that both versions have",
-                self.trees.subdirectory.display()
-            ))
-        }))
-    }
-
-    fn copied(&self) -> Option<&Path> {
-        Some(&self.trees.top)
-    }
-
-    fn builds(&self) -> bool {
-        self.builds
-    }
-
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         reports.add_known((0..self.changes.known().len()).map(id).filter(|&id| choice.selects(id)));
         Ok(())
     }
 
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn moves_lines(&self) -> bool {
-        true
-    }
-
-    fn combines_versions(&self) -> bool {
-        true
-    }
-
-    fn decides_which_tests_there_are(&self) -> bool {
-        true
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         let parts: PartSet = self.changes.parts_of(report.id).iter().copied().collect();
         let needed = self.known_beside(true, &parts);
         hunk_text::describe(&self.patch, &parts, &needed, Report { kind: KIND, ..report })
     }
 
-    fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
+    fn further(&self, search: FurtherSearch<'_>) -> Vec<Result<Box<dyn Axis>, String>> {
+        let FurtherSearch::Within(ids) = search else { return Vec::new() };
         inside::axis(self, ids).transpose().into_iter().collect()
     }
 
@@ -364,8 +313,52 @@ impl Axis for Diff {
         }))
     }
 
-    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
-        self.builds.then(|| summary_of_builds(builds, crates))
+    fn summary(&self, builds: BuildCounts) -> Option<String> {
+        self.builds.then(|| builds.summary())
+    }
+}
+
+impl LateChanges for Diff {
+    fn find(&self) -> Result<(), RunError> {
+        if let (None, Some(_), Some(show), count @ 2..) =
+            (self.changes.known().first(), &self.compiler, self.show, self.words.len())
+        {
+            (show.lines_if_live)(&format!(
+                "only the new version fails: checking which of {count} hunks need each other to compile\n"
+            ));
+        }
+        self.divide().map(drop)
+    }
+
+    fn unreported(&self) -> Vec<ChangeId> {
+        (0..self.changes.known_or_units(|| self.ties_of_units()).len()).map(id).collect()
+    }
+
+    fn keep_in(&self, file: &Path) -> io::Result<()> {
+        if self.compiler.is_some() { self.findings.keep_in(file) } else { Ok(()) }
+    }
+}
+
+impl Copies for Diff {
+    fn original(&self) -> &Path {
+        &self.trees.top
+    }
+
+    fn place(&self, choice: &Choice, slot: usize) -> Result<Place, RunError> {
+        let parts = self.selected(choice)?;
+        let tree = match self.set(slot, &parts)? {
+            Checkout::Done(tree) => tree,
+            Checkout::Failed(why) => return Ok(Place::Missing(why)),
+        };
+        let directory: PathBuf = tree.join(&self.trees.subdirectory);
+        Ok(if directory.is_dir() {
+            Place::At(directory)
+        } else {
+            Place::Missing(format!(
+                "with this selection of hunks there is no directory `{}`: start the search in a directory that both versions have",
+                self.trees.subdirectory.display()
+            ))
+        })
     }
 }
 

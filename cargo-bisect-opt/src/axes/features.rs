@@ -13,14 +13,14 @@ use bisect_core::{
 };
 
 use super::{
-    AfterBuild, Application, Axis, Files,
+    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files,
     command_spec::AxisError,
+    facts::AxisFacts,
     headlines,
     option_axis::{AxisResult, OptionAxis, SearchedTarget},
-    summary_of_builds,
 };
 use crate::{
-    cargo::{self, BuildOverrides, CargoError, SearchedFeatures},
+    cargo::{self, BuildCounts, BuildOverrides, CargoError, SearchedFeatures},
     output::terms::Terms,
     report::{
         content::{Location, Report},
@@ -42,9 +42,17 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     prepare,
 };
 
-/// The terms of this axis. A run reports all features that it switches; a package without any is refused before it.
-const TERMS: Terms =
-    Terms { axis: "features", change: "feature", reported: None, if_none_reported: Some("no feature is enabled") };
+/// The constants of this axis. A run reports all features that it switches; a package without any is refused before it.
+const FACTS: AxisFacts = AxisFacts {
+    builds: true,
+    decides_which_tests_there_are: true,
+    ..AxisFacts::of_known_changes(Terms {
+        axis: "features",
+        change: "feature",
+        reported: None,
+        if_none_reported: Some("no feature is enabled"),
+    })
+};
 /// A feature, or several that imply each other.
 const KIND: ChangeKind = ChangeKind::own("feature", "feature", "this feature");
 /// The maximum number of features that a line names.
@@ -132,8 +140,8 @@ impl Features {
 }
 
 impl Axis for Features {
-    fn terms(&self) -> Terms {
-        TERMS
+    fn facts(&self) -> AxisFacts {
+        FACTS
     }
 
     fn subject(&self) -> Option<String> {
@@ -151,16 +159,15 @@ impl Axis for Features {
         Some(format!("{}{tied} of {package}{fixed}", plural(features, "feature")))
     }
 
-    fn headline(&self, features: usize, mode: Mode) -> Option<String> {
-        Some(headlines::of_parts(TERMS.change, features, mode))
-    }
-
-    fn order(&self) -> Order {
-        Order::Given
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords {
+            headline: Some(headlines::of_parts(FACTS.terms.change, culprit.ids.len(), culprit.mode)),
+            ..CulpritWords::default()
+        }
     }
 
     fn numbering(&self) -> Numbering {
-        Numbering::reversible(self.order(), self.count())
+        Numbering::reversible(Order::Given, self.count())
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -172,33 +179,13 @@ impl Axis for Features {
         Ok(Application { build: Some(build), ..Application::default() })
     }
 
-    fn builds(&self) -> bool {
-        true
-    }
-
-    fn decides_which_tests_there_are(&self) -> bool {
-        true
-    }
-
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let ids = (0..self.count()).map(|at| ChangeId(at as u64));
         reports.add_known(ids.filter(|&id| choice.selects(id)));
         Ok(())
     }
 
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn change(&self, report: Report, root: &Path) -> Report {
-        self.change_in(report, root, Mode::Enable)
-    }
-
-    fn change_in(&self, report: Report, root: &Path, mode: Mode) -> Report {
+    fn change(&self, report: Report, root: &Path, mode: Mode) -> Report {
         let is_disabled = mode == Mode::Disable;
         let Some(change) = self.at(report.id) else { return report };
         let SearchedFeatures { manifest, lines, changes, .. } = &self.features;
@@ -223,8 +210,8 @@ impl Axis for Features {
         }
     }
 
-    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
-        Some(summary_of_builds(builds, crates))
+    fn summary(&self, builds: BuildCounts) -> Option<String> {
+        Some(builds.summary())
     }
 }
 

@@ -1,14 +1,8 @@
 //! A fixed build, which no change affects: for a single experiment.
 
-use std::{io, path::Path};
-
-use bisect_core::search::Mode;
-
-use super::{AfterBuild, Application, Axis, Files, passes};
+use super::{Application, Axis, CulpritChanges, CulpritWords, Files, facts::AxisFacts, passes};
 use crate::{
     cargo::BuildOverrides,
-    output::terms::Terms,
-    report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
 
@@ -22,35 +16,19 @@ pub(crate) struct Fixed {
 }
 
 impl Axis for Fixed {
-    fn terms(&self) -> Terms {
-        passes::TERMS
+    fn facts(&self) -> AxisFacts {
+        AxisFacts::of_builds(passes::TERMS)
     }
 
     fn subject(&self) -> Option<String> {
         Some(self.subject.clone())
     }
 
-    fn headline(&self, _: usize, _: Mode) -> Option<String> {
-        Some("this compilation makes the target fail".to_owned())
+    fn words(&self, _: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords { headline: Some("this compilation makes the target fail".to_owned()), ..CulpritWords::default() }
     }
 
     fn apply(&self, _: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         Ok(Application { build: Some(self.build.clone()), ..Application::default() })
-    }
-
-    fn builds(&self) -> bool {
-        true
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
-        report
     }
 }

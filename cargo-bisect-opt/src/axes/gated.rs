@@ -15,14 +15,17 @@ use bisect_core::{ChangeId, Matcher, Pattern, Suffix, Term, search::Mode};
 
 pub(crate) use self::known_changes::KnownChanges;
 use self::places::{Places, Writer, count_places};
-use super::{AfterBuild, Application, Axis, Files, compilation::Compilation, headlines, stop_gap};
+use super::{
+    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, FurtherSearch, StoredKnowledge,
+    compilation::Compilation, facts::AxisFacts, headlines, stop_gap,
+};
 use crate::{
-    cargo::{Artifacts, BuildOverrides, Edition, graph::Package},
+    cargo::{Artifacts, BuildCounts, BuildOverrides, Edition, graph::Package},
     compiler::{
         bisect_rustc::{self, BisectRustc},
         plan::{self, Plan},
     },
-    output::{events::StopGap, terms::Terms},
+    output::terms::Terms,
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},
@@ -85,25 +88,58 @@ pub(crate) fn other(edition: Edition) -> Edition {
 }
 
 impl Axis for Gated {
-    fn terms(&self) -> Terms {
-        match self.gates {
+    fn facts(&self) -> AxisFacts {
+        AxisFacts::of_builds(match self.gates {
             Gates::Functions { .. } => FUNCTIONS,
             Gates::Expressions { .. } => EXPRESSIONS,
-        }
+        })
     }
 
     fn subject(&self) -> Option<String> {
-        Some(format!("{} in {}", self.terms().axis, self.compilation.names(&self.packages)))
+        Some(format!("{} in {}", self.facts().terms.axis, self.compilation.names(&self.packages)))
     }
 
-    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
-        Some(match self.gates {
-            Gates::Functions { .. } => headlines::of_code("function", [" optimized", " not optimized"], changes, mode),
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        let &CulpritChanges { ids, changes, mode, .. } = culprit;
+        match self.gates {
+            Gates::Functions { .. } => {
+                let is_own = |change: &Report| {
+                    change.location.as_ref().is_some_and(|location| Path::new(&location.file).is_relative())
+                };
+                let kinds = [" optimized", " not optimized"];
+                CulpritWords {
+                    headline: Some(headlines::of_code("function", kinds, ids.len(), mode)),
+                    stop_gap: Some(stop_gap::of_functions(changes.iter().all(is_own), changes.len())),
+                    ..CulpritWords::default()
+                }
+            }
             Gates::Expressions { edition, .. } => {
                 let [there, here] = [edition, other(edition)].map(|edition| format!(", as in edition {edition}"));
-                headlines::of_code("expression", [&there, &here], changes, mode)
+                let headline = headlines::of_code("expression", [&there, &here], ids.len(), mode);
+                CulpritWords { headline: Some(headline), ..CulpritWords::default() }
             }
-        })
+        }
+    }
+
+    fn stored(&self) -> Option<&dyn StoredKnowledge> {
+        Some(&self.known)
+    }
+
+    fn further(&self, search: FurtherSearch<'_>) -> Vec<Result<Box<dyn Axis>, String>> {
+        let (FurtherSearch::Holding(held), Gates::Expressions { edition, with_borrows }) = (search, &self.gates) else {
+            return Vec::new();
+        };
+        if !self.held.is_empty() {
+            return Vec::new();
+        }
+        vec![Ok(Box::new(Self {
+            compilation: self.compilation.clone(),
+            packages: self.packages.clone(),
+            driver: self.driver.clone(),
+            gates: Gates::Expressions { edition: *edition, with_borrows: *with_borrows },
+            known: KnownChanges::default(),
+            held: held.iter().copied().collect(),
+        }))]
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -122,36 +158,6 @@ impl Axis for Gated {
         let value = self.gates.value(&self.pattern(choice));
         let build = self.build(packages.collect(), |package| is_asked(package).then(|| value.clone()));
         Ok(self.compilation.reproduction(build, &self.packages))
-    }
-
-    fn builds(&self) -> bool {
-        true
-    }
-
-    fn holding(&self, held: &[ChangeId]) -> Option<Box<dyn Axis>> {
-        let Gates::Expressions { edition, with_borrows } = self.gates else { return None };
-        self.held.is_empty().then(|| {
-            Box::new(Self {
-                compilation: self.compilation.clone(),
-                packages: self.packages.clone(),
-                driver: self.driver.clone(),
-                gates: Gates::Expressions { edition, with_borrows },
-                known: KnownChanges::default(),
-                held: held.iter().copied().collect(),
-            }) as Box<dyn Axis>
-        })
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn knowledge(&self) -> Option<serde_json::Value> {
-        self.known.stored().ok()
-    }
-
-    fn restore(&self, knowledge: serde_json::Value) -> serde_json::Result<()> {
-        self.known.restore(knowledge)
     }
 
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
@@ -179,18 +185,7 @@ impl Axis for Gated {
         Ok(())
     }
 
-    fn stop_gap(&self, _: &[ChangeId], changes: &[Report]) -> Option<StopGap> {
-        let is_own =
-            |change: &Report| change.location.as_ref().is_some_and(|location| Path::new(&location.file).is_relative());
-        let is_of_functions = matches!(self.gates, Gates::Functions { .. });
-        is_of_functions.then(|| stop_gap::of_functions(changes.iter().all(is_own), changes.len()))
-    }
-
-    fn change(&self, report: Report, root: &Path) -> Report {
-        self.change_in(report, root, Mode::Enable)
-    }
-
-    fn change_in(&self, mut report: Report, root: &Path, mode: Mode) -> Report {
+    fn change(&self, mut report: Report, root: &Path, mode: Mode) -> Report {
         match self.gates {
             Gates::Functions { .. } => {
                 let file = report.location.as_ref().map(|location| root.join(&location.file));
@@ -211,7 +206,7 @@ impl Axis for Gated {
         }
     }
 
-    fn summary(&self, _: usize, _: usize) -> Option<String> {
+    fn summary(&self, _: BuildCounts) -> Option<String> {
         let Gates::Expressions { edition, .. } = self.gates else { return None };
         let (Places { all, borrowing }, dropping) = (self.known.places(), self.known.count("drops"));
         let change = if dropping == 1 { "changes" } else { "change" };

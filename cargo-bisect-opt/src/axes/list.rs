@@ -13,8 +13,9 @@ use bisect_core::{
 };
 
 use super::{
-    AfterBuild, Application, Axis, Files, Placeholder, Words,
+    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, Placeholder, Words,
     command_spec::{Asked, AxisError, CommandSpec, OptionSpec, Prepared},
+    facts::AxisFacts,
     headlines,
 };
 use crate::{
@@ -25,7 +26,7 @@ use crate::{
         kind::ChangeKind,
         scan::Reports,
     },
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
     units::plural,
 };
 
@@ -153,20 +154,30 @@ impl List {
 }
 
 impl Axis for List {
-    fn terms(&self) -> Terms {
-        TERMS
+    fn facts(&self) -> AxisFacts {
+        let placeholder = Placeholder {
+            word: "LIST",
+            is_required: !self.as_args,
+            is_path: !self.as_args,
+            usage: "the word LIST must stand in the value of a variable or in an argument, where the command expects the \
+                    file with the chosen lines; for example: cargo bisect-opt list --items FILE ./check LIST",
+        };
+        AxisFacts { placeholder: Some(placeholder), ..AxisFacts::of_known_changes(TERMS) }
     }
 
     fn subject(&self) -> Option<String> {
         Some(format!("{} of {}", plural(self.lines.len(), "line"), self.name()))
     }
 
-    fn headline(&self, lines: usize, mode: Mode) -> Option<String> {
-        Some(headlines::of_parts(TERMS.change, lines, mode))
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords {
+            headline: Some(headlines::of_parts(TERMS.change, culprit.ids.len(), culprit.mode)),
+            ..CulpritWords::default()
+        }
     }
 
-    fn order(&self) -> Order {
-        Order::Given
+    fn numbering(&self) -> Numbering {
+        Numbering::of(Order::Given)
     }
 
     fn apply(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
@@ -178,36 +189,18 @@ impl Axis for List {
         Ok(Application { words: Some(words), ..Application::default() })
     }
 
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         reports.add_known((0..self.lines.len()).map(id).filter(|&id| choice.selects(id)));
         Ok(())
     }
 
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         let i = usize::try_from(report.id.0).unwrap_or(usize::MAX);
         let text = if i < self.lines.len() { self.text(i) } else { &[] };
         let name: String = String::from_utf8_lossy(text).trim_end().chars().take(SHOWN).collect();
         let line = u32::try_from(i + 1).ok();
         let location = Location { file: self.name(), line, column: None, end: None };
         Report { kind: KIND, location: Some(location), text: vec![name.clone()], name, ..report }
-    }
-
-    fn placeholder(&self) -> Option<Placeholder> {
-        Some(Placeholder {
-            word: "LIST",
-            is_required: !self.as_args,
-            is_path: !self.as_args,
-            usage: "the word LIST must stand in the value of a variable or in an argument, where the command expects the \
-                    file with the chosen lines; for example: cargo bisect-opt list --items FILE ./check LIST",
-        })
     }
 }
 
@@ -301,7 +294,7 @@ mod tests {
         let off = Choice::of(Order::Given, &Selection { inverted: true, ..Selection::all() });
         list.collect(&off, &built, &mut reports).unwrap();
         assert_eq!(reports.len(), 3, "what is disabled is selected");
-        let change = list.change(Report::new(ChangeId(1)), Path::new(""));
+        let change = list.change(Report::new(ChangeId(1)), Path::new(""), Mode::Enable);
         assert_eq!((change.name.as_str(), change.location.unwrap().line), ("two", Some(2)));
     }
 }

@@ -7,14 +7,16 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order},
-};
+use bisect_core::{ChangeId, search::Mode};
 
-use super::{AfterBuild, Application, Axis, Files, Place, Preparation, summary_of_builds};
+use super::{
+    AfterBuild, Application, Axis, Copies, CulpritChanges, CulpritWords, Files, FurtherSearch, Place, Preparation,
+    facts::{AxisFacts, SourceVersions},
+};
 use crate::{
-    cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection, line_settings::TARGET_DIRECTORIES},
+    cargo::{
+        BuildCounts, BuildOverrides, CargoError, DependencyUpdates, LockSelection, line_settings::TARGET_DIRECTORIES,
+    },
     output::terms::Terms,
     process::{own_file, shell},
     report::{content::Report, scan::Reports},
@@ -29,14 +31,14 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
     /// Returns the runs in which these changes are applied.
     fn runs(&self) -> &LockRuns;
 
-    /// See [`Axis::terms`].
+    /// Returns the name of the axis and the words for its changes.
     fn terms(&self) -> Terms;
 
     /// Describes the searched changes.
     fn subject(&self) -> String;
 
-    /// Returns the headline of a culprit with this many changes.
-    fn headline(&self, changes: usize, mode: Mode) -> String;
+    /// See [`Axis::words`].
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords;
 
     /// See [`Axis::numbering`].
     fn numbering(&self) -> Numbering;
@@ -53,17 +55,7 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
     /// Completes the report about a change of a culprit.
     fn describe(&self, report: Report) -> Report;
 
-    /// See [`Axis::short_line`].
-    fn short_line(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
-        None
-    }
-
-    /// Returns next steps for a user who knows these changes of a culprit. `line` is the command line of the search.
-    fn next_steps(&self, _ids: &[ChangeId], _mode: Mode, _line: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// See [`Axis::within`].
+    /// Returns the axes of searches within a culprit with these changes: see [`Axis::further`].
     fn within(&self, _ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
         Vec::new()
     }
@@ -74,20 +66,26 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
 pub(super) struct LockAxis<C>(pub(super) C);
 
 impl<C: VersionChanges> Axis for LockAxis<C> {
-    fn terms(&self) -> Terms {
-        self.0.terms()
+    fn facts(&self) -> AxisFacts {
+        AxisFacts {
+            sources: SourceVersions::Whole,
+            builds: self.0.runs().builds,
+            // A version may need a newer compiler. Before that, cargo has accepted the lock file.
+            decides_whether_cargo_compiles: true,
+            ..AxisFacts::of_known_changes(self.0.terms())
+        }
     }
 
     fn subject(&self) -> Option<String> {
         Some(self.0.subject())
     }
 
-    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
-        Some(self.0.headline(changes, mode))
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        self.0.words(culprit)
     }
 
-    fn order(&self) -> Order {
-        self.0.numbering().order
+    fn copies(&self) -> Option<&dyn Copies> {
+        Some(self)
     }
 
     fn numbering(&self) -> Numbering {
@@ -103,59 +101,32 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
         Ok(self.0.runs().reproduction(&self.0.selected(choice)?, files)?)
     }
 
-    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        self.0.runs().place(&self.0.selected(choice)?, slot)
-    }
-
-    fn copied(&self) -> Option<&Path> {
-        Some(self.0.runs().updates.root())
-    }
-
-    fn builds(&self) -> bool {
-        self.0.runs().builds
-    }
-
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         reports.add_known(self.0.reported(choice));
         Ok(())
     }
 
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn moves_lines(&self) -> bool {
-        true
-    }
-
-    /// A version may need a newer compiler. Before that, cargo has accepted the lock file.
-    fn decides_whether_cargo_compiles(&self) -> bool {
-        true
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         self.0.describe(report)
     }
 
-    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        self.0.short_line(ids, mode)
-    }
-
-    fn next_step(&self, ids: &[ChangeId], mode: Mode, line: &str) -> Option<String> {
-        let steps = self.0.next_steps(ids, mode, line);
-        (!steps.is_empty()).then(|| steps.join("\n"))
-    }
-
-    fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
+    fn further(&self, search: FurtherSearch<'_>) -> Vec<Result<Box<dyn Axis>, String>> {
+        let FurtherSearch::Within(ids) = search else { return Vec::new() };
         self.0.within(ids)
     }
 
-    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
-        self.0.runs().builds.then(|| summary_of_builds(builds, crates))
+    fn summary(&self, builds: BuildCounts) -> Option<String> {
+        self.0.runs().builds.then(|| builds.summary())
+    }
+}
+
+impl<C: VersionChanges> Copies for LockAxis<C> {
+    fn original(&self) -> &Path {
+        self.0.runs().updates.root()
+    }
+
+    fn place(&self, choice: &Choice, slot: usize) -> Result<Place, RunError> {
+        self.0.runs().place(&self.0.selected(choice)?, slot)
     }
 }
 
@@ -223,13 +194,13 @@ impl LockRuns {
     ///
     /// # Errors
     /// If that cannot be done. The error ends the search.
-    fn place(&self, selection: &LockSelection, slot: usize) -> Result<Option<Place>, RunError> {
+    fn place(&self, selection: &LockSelection, slot: usize) -> Result<Place, RunError> {
         let placed = self.updates.place(selection, slot).map_err(|error| match error {
             CargoError::Interrupted => RunError::Interrupted,
             CargoError::Spawn(error) => RunError::Spawn(error),
             CargoError::Io(error) => RunError::Io(error),
             error => RunError::Unusable(error.to_string()),
         })?;
-        Ok(Some(placed.map_or_else(Place::Missing, Place::At)))
+        Ok(placed.map_or_else(Place::Missing, Place::At))
     }
 }

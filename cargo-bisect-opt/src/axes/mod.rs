@@ -5,7 +5,7 @@
 //!
 //! An axis does not depend on a kind of target, nor a target on a kind of axis: a target applies any [`Application`].
 //! The changes of most axes are hashes that a run reports. If an axis knows its changes before the search, in a given
-//! order, its [`Axis::order`] says so, and it reports the changes itself.
+//! order, its [`Axis::numbering`] says so, and it reports the changes itself.
 //!
 //! To add an axis, add a file that implements [`Axis`], and its `mod` line below. Then let users choose it:
 //! - If it has a command of its own, which searches any command line: define a
@@ -25,6 +25,7 @@ mod count;
 pub(crate) mod crates;
 mod deps;
 mod diff;
+pub(crate) mod facts;
 mod features;
 pub(crate) mod fixed;
 pub(crate) mod gated;
@@ -55,83 +56,58 @@ use bisect_core::{
     search::{Mode, Order},
 };
 
+use facts::AxisFacts;
+
 use crate::{
-    cargo::{Artifacts, BuildOverrides},
-    lab::target::Reader,
-    output::{
-        events::{Patches, StopGap},
-        terms::Terms,
-    },
+    cargo::{Artifacts, BuildCounts, BuildOverrides},
+    output::events::{Patches, StopGap},
     process::shell,
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
         numbering::Numbering,
         outcome::UNTESTED,
+        reader::Reader,
         spec::{Choice, RunSpec, Surroundings},
     },
-    units::plural,
     vcs::{query::LOCAL_VARIABLES, worktrees::Worktrees},
 };
 
 /// A kind of change.
 pub(crate) trait Axis: Debug + Send + Sync {
-    /// Returns the name of the axis and the words for its changes.
-    fn terms(&self) -> Terms;
+    /// Returns the constants of the axis.
+    fn facts(&self) -> AxisFacts;
 
     /// Describes the searched changes for people, unless the target's command line does.
     fn subject(&self) -> Option<String>;
 
-    /// Returns the order of the changes: the order of their hashes, or a given order, in which their IDs are positions.
-    fn order(&self) -> Order {
-        Order::ByHash
-    }
-
-    /// Returns the order with the numbers of the changes. If some changes need earlier ones, the search disables them in
-    /// the reverse order: then this is [`Numbering::reversible`].
+    /// Returns the order of the changes, with their numbers: the order of their hashes, or a given order, in which their
+    /// IDs are positions. If some changes need earlier ones, the search disables them in the reverse order: then this is
+    /// [`Numbering::reversible`].
     fn numbering(&self) -> Numbering {
-        Numbering::of(self.order())
+        Numbering::of(Order::ByHash)
     }
 
-    /// Returns the changes that are likelier than others to be searched for, if some are known before the first run.
-    fn likely(&self) -> Vec<ChangeId> {
+    /// Returns groups of changes that are likelier than others to be searched for, the likeliest group first. Called at
+    /// the time that [`AxisFacts::likely`] names. `failed` are the tests that fail with every change enabled, and pass
+    /// with none; empty before the runs at both end states.
+    fn likely(&self, _failed: &[String]) -> Vec<Vec<ChangeId>> {
         Vec::new()
     }
 
-    /// Returns true if the likely changes are known after the runs of both ends: see
-    /// [`likely_after`](Self::likely_after).
-    fn learns_likely(&self) -> bool {
-        false
+    /// Returns the changes that take long to find, if this axis has some.
+    fn late(&self) -> Option<&dyn LateChanges> {
+        None
     }
 
-    /// Returns groups of likely changes, the likeliest group first. `failed` are the tests that fail with every change
-    /// enabled, and pass with none.
-    fn likely_after(&self, _failed: &[String]) -> Vec<Vec<ChangeId>> {
-        Vec::new()
+    /// Returns the knowledge that runs leave in the axis and that later runs need, if there is some.
+    fn stored(&self) -> Option<&dyn StoredKnowledge> {
+        None
     }
 
-    /// Reads results of checks outside runs from a file, which an interrupted search has made, and adds those of this
-    /// search. Called before the first run.
-    ///
-    /// # Errors
-    /// If the file cannot be read or written.
-    fn keep_in(&self, _file: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Finds the changes, for an axis where this takes long. Called after runs at the end states, once they
-    /// have shown that the target fails with every change and passes with none. Until then, runs need not report changes.
-    ///
-    /// # Errors
-    /// If they cannot be found. The error ends the search.
-    fn find_changes(&self) -> Result<(), RunError> {
-        Ok(())
-    }
-
-    /// Returns the changes that a failing run with every change enabled did not report, because they were found only
-    /// afterwards. An axis that has not found them decides here which they are, for the whole search.
-    fn unreported_changes(&self) -> Vec<ChangeId> {
-        Vec::new()
+    /// Returns the directories of runs, if runs are not made in the user's directory.
+    fn copies(&self) -> Option<&dyn Copies> {
+        None
     }
 
     /// Returns the application that enables exactly these changes.
@@ -148,54 +124,12 @@ pub(crate) trait Axis: Debug + Send + Sync {
         self.apply(choice, files)
     }
 
-    /// Prepares the directory of a run in a slot; `None`: the user's own. Called once, before the run builds or starts
-    /// anything. No other run has the slot at the same time.
-    ///
-    /// # Errors
-    /// If no run can have a directory. The error ends the search.
-    fn place(&self, _choice: &Choice, _slot: usize) -> Result<Option<Place>, RunError> {
-        Ok(None)
-    }
-
-    /// Returns the user's top directory that is copied for runs; `None`: runs are made in the user's directory.
-    fn copied(&self) -> Option<&Path> {
-        None
-    }
-
-    /// Returns true if each run begins with a build.
-    fn builds(&self) -> bool {
-        false
-    }
-
-    /// Returns true if the target's output and its report file are scanned for match markers.
-    fn is_reported_by_target(&self) -> bool {
-        true
-    }
-
-    /// Returns true if tests that hang or crash are run again by themselves, to name them. That would repeat the
-    /// requests of an axis that reads more than outcomes.
-    fn names_unended_tests(&self) -> bool {
-        true
-    }
-
     /// Adds the changes that the processes of the run do not report: those reported by the build, or by the axis
     /// itself.
     ///
     /// # Errors
     /// If a file cannot be read.
-    fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()>;
-
-    /// Returns the knowledge that runs have left in the axis and that later runs need, for the journal; `None` if there
-    /// is none.
-    fn knowledge(&self) -> Option<serde_json::Value> {
-        None
-    }
-
-    /// Restores the knowledge that the axis had when the search was interrupted.
-    ///
-    /// # Errors
-    /// If the value is not what [`knowledge`](Self::knowledge) returns.
-    fn restore(&self, _knowledge: serde_json::Value) -> serde_json::Result<()> {
+    fn collect(&self, _choice: &Choice, _built: &AfterBuild<'_>, _reports: &mut Reports) -> io::Result<()> {
         Ok(())
     }
 
@@ -204,76 +138,18 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// # Errors
     /// If the file cannot be read.
     fn read_reports(&self, _: &Choice, report_file: &Path, reports: &mut Reports) -> io::Result<()> {
-        if self.is_reported_by_target() { reports.read_file(report_file) } else { Ok(()) }
+        if self.facts().reporter.is_target() { reports.read_file(report_file) } else { Ok(()) }
     }
-
-    /// Returns true if only a run that asks for text describes the changes. Otherwise every run describes them.
-    fn needs_text_run(&self) -> bool {
-        true
-    }
-
-    /// Returns the axis for a further search in which these changes are always disabled; `None` if there is none.
-    fn holding(&self, _held: &[ChangeId]) -> Option<Box<dyn Axis>> {
-        None
-    }
-
-    /// Returns true if runs have different source code, in which the lines of failures differ.
-    fn moves_lines(&self) -> bool {
-        false
-    }
-
-    /// Returns true if a test may exist only with some of the changes. Without them, it cannot fail, so it passes.
-    /// Otherwise the run without changes would be unresolved.
-    fn decides_which_tests_there_are(&self) -> bool {
-        false
-    }
-
-    /// Returns true if an enabled change can make cargo stop before it compiles anything, for example because a version
-    /// needs a newer compiler. Then that is a failed build. If cargo also refuses the run without changes, the target
-    /// cannot be used.
-    fn decides_whether_cargo_compiles(&self) -> bool {
-        false
-    }
-
-    /// Returns true if a run may combine parts of two versions that work only together, such as halves of a function.
-    fn combines_versions(&self) -> bool {
-        false
-    }
-
-    /// Completes the report about a change of a culprit. `root` is the directory of the target.
-    fn change(&self, report: Report, root: &Path) -> Report;
 
     /// Completes the report about a change of a culprit that makes the target fail where it is enabled, or disabled. An
-    /// axis whose order depends on that has other changes at the same positions.
-    fn change_in(&self, report: Report, root: &Path, _mode: Mode) -> Report {
-        self.change(report, root)
+    /// axis whose order depends on that has other changes at the same positions. `root` is the directory of the target.
+    fn change(&self, report: Report, _root: &Path, _mode: Mode) -> Report {
+        report
     }
 
-    /// Returns the headline of a culprit with this many changes; `None` for the default, that they are enabled or
-    /// disabled.
-    fn headline(&self, _changes: usize, _mode: Mode) -> Option<String> {
-        None
-    }
-
-    /// Returns a workaround until these changes are fixed: a configuration that passed in the search.
-    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {
-        None
-    }
-
-    /// Returns a short command line about these changes of a culprit, without files of this search, to quote in an issue.
-    fn short_line(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
-        None
-    }
-
-    /// Returns the next step for a user who knows these changes of a culprit. `line` is the command line of the search.
-    fn next_step(&self, _ids: &[ChangeId], _mode: Mode, _line: &str) -> Option<String> {
-        None
-    }
-
-    /// Returns the axes of the searches within a culprit with these changes, if the user asked for them; or why there can
-    /// be no search, for a note.
-    fn within(&self, _ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
-        Vec::new()
+    /// Returns the words about a culprit.
+    fn words(&self, _culprit: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords::default()
     }
 
     /// Returns these changes of a culprit as patches, if they are edits of source files.
@@ -284,15 +160,97 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Summarizes all runs for people. Their `builds` compiled `crates` without an error.
-    fn summary(&self, _builds: usize, _crates: usize) -> Option<String> {
-        None
+    /// Returns the axes of further searches, or why there can be no search, for a note. Empty if there is no reason to
+    /// search further.
+    fn further(&self, _: FurtherSearch<'_>) -> Vec<Result<Box<dyn Axis>, String>> {
+        Vec::new()
     }
 
-    /// Returns the word of a command line that the changes replace.
-    fn placeholder(&self) -> Option<Placeholder> {
+    /// Summarizes all runs for people, whose builds compiled crates without an error.
+    fn summary(&self, _: BuildCounts) -> Option<String> {
         None
     }
+}
+
+/// Changes that are found only after runs at both end states, because that takes long.
+pub(crate) trait LateChanges {
+    /// Finds the changes. Called once the runs at the end states have shown that the target fails with every change and
+    /// passes with none. Until then, runs need not report changes.
+    ///
+    /// # Errors
+    /// If they cannot be found. The error ends the search.
+    fn find(&self) -> Result<(), RunError>;
+
+    /// Returns the changes that a failing run with every change enabled did not report, because they were found only
+    /// afterwards. If they are not found, it is decided here which they are, for the whole search.
+    fn unreported(&self) -> Vec<ChangeId>;
+
+    /// Reads results of checks outside runs from a file, which an interrupted search has made, and adds those of this
+    /// search. Called before the first run.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    fn keep_in(&self, file: &Path) -> io::Result<()>;
+}
+
+/// Knowledge from runs, which the journal of a search keeps.
+pub(crate) trait StoredKnowledge {
+    /// Returns the knowledge; `None` if there is none.
+    fn knowledge(&self) -> Option<serde_json::Value>;
+
+    /// Restores the knowledge that the axis had when the search was interrupted.
+    ///
+    /// # Errors
+    /// If the value is not what [`knowledge`](Self::knowledge) returns.
+    fn restore(&self, knowledge: serde_json::Value) -> serde_json::Result<()>;
+}
+
+/// Copies of the user's files, one for each slot.
+pub(crate) trait Copies {
+    /// Returns the user's top directory that is copied.
+    fn original(&self) -> &Path;
+
+    /// Prepares the directory of a run in a slot. Called once, before the run builds or starts anything. No other run has
+    /// the slot at the same time.
+    ///
+    /// # Errors
+    /// If no run can have a directory. The error ends the search.
+    fn place(&self, choice: &Choice, slot: usize) -> Result<Place, RunError>;
+}
+
+/// A further search after a first one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FurtherSearch<'a> {
+    /// Within a culprit with these changes, if the user asked for it.
+    Within(&'a [ChangeId]),
+    /// From the beginning, with these changes always disabled.
+    Holding(&'a [ChangeId]),
+}
+
+/// The changes of a culprit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CulpritChanges<'a> {
+    /// Their IDs.
+    pub(crate) ids: &'a [ChangeId],
+    /// Their completed reports.
+    pub(crate) changes: &'a [Report],
+    /// The direction in which they break the target.
+    pub(crate) mode: Mode,
+    /// The command line of the search.
+    pub(crate) line: &'a str,
+}
+
+/// The words of an axis about a culprit.
+#[derive(Debug, Default)]
+pub(crate) struct CulpritWords {
+    /// The headline; `None` for the default, that its changes are enabled or disabled.
+    pub(crate) headline: Option<String>,
+    /// A workaround until the changes are fixed: a configuration that passed in the search.
+    pub(crate) stop_gap: Option<StopGap>,
+    /// A short command line about the changes, without files of this search, to quote in an issue.
+    pub(crate) short_line: Option<String>,
+    /// The next step for a user who knows the changes.
+    pub(crate) next_step: Option<String>,
 }
 
 /// The modifications of a target that enable a selection. An axis cannot search a target that does not support its
@@ -422,9 +380,4 @@ pub(crate) struct AfterBuild<'a> {
     pub(crate) artifacts: Option<&'a Artifacts>,
     /// The log of the run, which has the compiler's messages.
     pub(crate) log: &'a Path,
-}
-
-/// Describes the cost of builds.
-fn summary_of_builds(builds: usize, crates: usize) -> String {
-    format!("{builds} builds for these runs compiled {}", plural(crates, "crate"))
 }

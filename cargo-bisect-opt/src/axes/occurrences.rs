@@ -8,12 +8,12 @@ use bisect_core::{
     search::{Mode, Order},
 };
 
-use super::{AfterBuild, Application, Axis, Files, Placeholder};
+use super::{Application, Axis, CulpritChanges, CulpritWords, Files, Placeholder, facts::AxisFacts};
 use crate::{
     output::terms::Terms,
     process::own_file,
     report::{content::Report, kind::ChangeKind, scan::Reports},
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
     units::{ordinal, plural},
 };
 
@@ -48,7 +48,7 @@ impl Occurrences {
         let pattern = Pattern::new(ids.iter().map(|&id| Suffix::exactly(id)), []);
         let choice = Choice::Hashes(pattern.clone().inverted(!is_enabled));
         let culprit = axis.apply(&choice, &Files { directory: Path::new(""), stem: "", report_file: None })?;
-        Ok(Self { culprit, placeholder: axis.placeholder(), pattern, each: 1, threads: Vec::new() })
+        Ok(Self { culprit, placeholder: axis.facts().placeholder, pattern, each: 1, threads: Vec::new() })
     }
 
     /// Returns the names of the threads that decide, from the reports of a run of the first decisions.
@@ -74,20 +74,25 @@ impl Occurrences {
 }
 
 impl Axis for Occurrences {
-    fn terms(&self) -> Terms {
-        TERMS
+    fn facts(&self) -> AxisFacts {
+        AxisFacts { placeholder: self.placeholder, ..AxisFacts::of_known_changes(TERMS) }
     }
 
     fn subject(&self) -> Option<String> {
         Some(plural(self.count(), "decision"))
     }
 
-    fn headline(&self, _: usize, _: Mode) -> Option<String> {
-        Some("this decision makes the difference: with those before it alone, the target passes".to_owned())
+    fn words(&self, _: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords {
+            headline: Some(
+                "this decision makes the difference: with those before it alone, the target passes".to_owned(),
+            ),
+            ..CulpritWords::default()
+        }
     }
 
-    fn order(&self) -> Order {
-        Order::Counter
+    fn numbering(&self) -> Numbering {
+        Numbering::of(Order::Counter)
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -97,14 +102,6 @@ impl Axis for Occurrences {
         let more = if rest == 0 { String::new() } else { format!(":{}", self.threads[..rest].join(",")) };
         application.variables.push((names::UNTIL.to_owned(), format!("{}:{full}{more}", self.pattern)));
         Ok(application)
-    }
-
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
-    fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
-        Ok(())
     }
 
     fn read_reports(&self, choice: &Choice, report_file: &Path, reports: &mut Reports) -> io::Result<()> {
@@ -117,11 +114,7 @@ impl Axis for Occurrences {
         Ok(())
     }
 
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         let width = self.width() as u64;
         let call = format!("the {} call", ordinal((report.id.0 / width).saturating_add(1)));
         let thread = usize::try_from(report.id.0 % width).ok().and_then(|thread| self.threads.get(thread));
@@ -131,10 +124,6 @@ impl Axis for Occurrences {
             None => call,
         };
         Report { kind: KIND, text: vec![name.clone()], name, ..report }
-    }
-
-    fn placeholder(&self) -> Option<Placeholder> {
-        self.placeholder
     }
 }
 
@@ -195,7 +184,7 @@ mod tests {
             (&["", "b"], 2398, "the 1,200th call, in a thread without a name"),
             (&["a", "b"], 2399, "the 1,200th call, in thread b"),
         ] {
-            let change = decisions(2048, threads).change(Report::new(ChangeId(index)), Path::new(""));
+            let change = decisions(2048, threads).change(Report::new(ChangeId(index)), Path::new(""), Mode::Enable);
             assert_eq!(change.name, name);
         }
     }

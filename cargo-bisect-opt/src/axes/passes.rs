@@ -15,7 +15,9 @@ use bisect_core::{
     search::{Mode, Order},
 };
 
-use super::{AfterBuild, Application, Axis, Files, compilation::Compilation};
+use super::{
+    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, compilation::Compilation, facts::AxisFacts,
+};
 use crate::{
     cargo::BuildOverrides,
     compiler::{
@@ -24,7 +26,7 @@ use crate::{
     },
     output::terms::Terms,
     report::{content::Report, kind::ChangeKind, scan::Reports},
-    run::{error::RunError, spec::Choice},
+    run::{error::RunError, numbering::Numbering, spec::Choice},
 };
 
 /// The terms of this axis.
@@ -48,20 +50,23 @@ pub(crate) struct Counted {
 }
 
 impl Axis for Counted {
-    fn terms(&self) -> Terms {
-        TERMS
+    fn facts(&self) -> AxisFacts {
+        AxisFacts::of_builds(TERMS)
     }
 
     fn subject(&self) -> Option<String> {
         Some(format!("{} passes in {}", self.of.owner(), self.compilation.names(&[self.package].into())))
     }
 
-    fn headline(&self, _: usize, _: Mode) -> Option<String> {
-        Some("up to the pass before this one the target passes, and with it, it fails".to_owned())
+    fn words(&self, _: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords {
+            headline: Some("up to the pass before this one the target passes, and with it, it fails".to_owned()),
+            ..CulpritWords::default()
+        }
     }
 
-    fn order(&self) -> Order {
-        Order::Counter
+    fn numbering(&self) -> Numbering {
+        Numbering::of(Order::Counter)
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -70,14 +75,6 @@ impl Axis for Counted {
 
     fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         Ok(self.compilation.reproduction(self.build(choice), &self.culprits))
-    }
-
-    fn builds(&self) -> bool {
-        true
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
     }
 
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
@@ -91,7 +88,7 @@ impl Axis for Counted {
         Ok(())
     }
 
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         let name = self.passes.get(report.id).map(|pass| pass.describe(self.of)).unwrap_or_default();
         Report { kind: KIND, name, ..report }
     }

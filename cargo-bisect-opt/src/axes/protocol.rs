@@ -1,12 +1,21 @@
 //! Changes of any command that supports the protocol: the pattern replaces `PATTERN` in its words.
 
-use std::{io, path::Path};
-
-use super::{AfterBuild, Application, Axis, Files, Placeholder, Words};
+use super::{Application, Axis, Files, Placeholder, Words, facts::AxisFacts};
 use crate::{
     output::terms::Terms,
-    report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
+};
+
+/// The constants of this axis.
+const FACTS: AxisFacts = AxisFacts {
+    placeholder: Some(Placeholder {
+        word: "PATTERN",
+        is_required: true,
+        is_path: false,
+        usage: "the word PATTERN must stand in the value of a variable or in an argument, where the target expects the \
+                pattern; for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program",
+    }),
+    ..AxisFacts::of(Terms::TOGGLES)
 };
 
 /// The changes of a command that gets a pattern and reports its changes.
@@ -14,8 +23,8 @@ use crate::{
 pub(crate) struct Protocol;
 
 impl Axis for Protocol {
-    fn terms(&self) -> Terms {
-        Terms::TOGGLES
+    fn facts(&self) -> AxisFacts {
+        FACTS
     }
 
     fn subject(&self) -> Option<String> {
@@ -24,23 +33,5 @@ impl Axis for Protocol {
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         Ok(Application { words: Some(Words::Text(choice.to_string())), ..Application::default() })
-    }
-
-    fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
-        report
-    }
-
-    fn placeholder(&self) -> Option<Placeholder> {
-        Some(Placeholder {
-            word: "PATTERN",
-            is_required: true,
-            is_path: false,
-            usage: "the word PATTERN must stand in the value of a variable or in an argument, where the target expects the \
-                    pattern; for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program",
-        })
     }
 }

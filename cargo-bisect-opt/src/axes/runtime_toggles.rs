@@ -1,14 +1,14 @@
 //! Run-time toggles: the program reads the pattern from `BISECT_PATTERN`.
 
-use std::{collections::BTreeSet, io, path::Path};
+use std::{collections::BTreeSet, path::Path};
 
-use bisect_core::protocol::names;
+use bisect_core::{protocol::names, search::Mode};
 
-use super::{AfterBuild, Application, Axis, Files};
+use super::{Application, Axis, Files, facts::AxisFacts};
 use crate::{
     cargo::toggles::{self, Toggle},
     output::terms::Terms,
-    report::{content::Report, scan::Reports},
+    report::content::Report,
     run::{error::RunError, spec::Choice},
 };
 
@@ -28,8 +28,8 @@ impl RuntimeToggles {
 }
 
 impl Axis for RuntimeToggles {
-    fn terms(&self) -> Terms {
-        Terms::TOGGLES
+    fn facts(&self) -> AxisFacts {
+        AxisFacts::of(Terms::TOGGLES)
     }
 
     fn subject(&self) -> Option<String> {
@@ -42,11 +42,7 @@ impl Axis for RuntimeToggles {
         Ok(Application { variables: vec![(names::PATTERN.to_owned(), value)], ..Application::default() })
     }
 
-    fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         Report { kind: toggles::kind(&self.toggles, &report), ..report }
     }
 }

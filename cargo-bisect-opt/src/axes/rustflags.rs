@@ -1,14 +1,14 @@
 //! Compiler flags that contain `PATTERN`: the compiler, or a program that replaces it, applies and reports changes.
 
-use std::{io, path::Path};
+use std::io;
 
 use bisect_core::protocol::names;
 
-use super::{AfterBuild, Application, Axis, Files, summary_of_builds};
+use super::{AfterBuild, Application, Axis, Files, facts::AxisFacts};
 use crate::{
-    cargo::BuildOverrides,
+    cargo::{BuildCounts, BuildOverrides},
     output::terms::Terms,
-    report::{content::Report, scan::Reports},
+    report::scan::Reports,
     run::{error::RunError, spec::Choice},
 };
 
@@ -62,8 +62,8 @@ const TERMS: Terms = Terms {
 };
 
 impl Axis for Rustflags {
-    fn terms(&self) -> Terms {
-        TERMS
+    fn facts(&self) -> AxisFacts {
+        AxisFacts { builds: true, ..AxisFacts::of(TERMS) }
     }
 
     fn subject(&self) -> Option<String> {
@@ -81,26 +81,20 @@ impl Axis for Rustflags {
         })
     }
 
-    fn builds(&self) -> bool {
-        true
-    }
-
     /// Reads the compiler's messages. Cargo repeats them for crates that it did not compile again.
     fn collect(&self, _: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         reports.read_file(built.log)
     }
 
-    fn change(&self, report: Report, _: &Path) -> Report {
-        report
-    }
-
-    fn summary(&self, builds: usize, crates: usize) -> Option<String> {
-        Some(summary_of_builds(builds, crates))
+    fn summary(&self, builds: BuildCounts) -> Option<String> {
+        Some(builds.summary())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

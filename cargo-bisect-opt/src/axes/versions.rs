@@ -8,7 +8,7 @@ use bisect_core::{
 };
 
 use super::{
-    headlines,
+    CulpritChanges, CulpritWords, headlines,
     lock_runs::{LockAxis, LockRuns, VersionChanges},
 };
 use crate::{
@@ -79,6 +79,14 @@ impl Versions {
         self.tested.len() - 1
     }
 
+    /// Returns the command line that undoes the only step of a culprit.
+    fn short_line(&self, culprit: &CulpritChanges<'_>) -> Option<String> {
+        let ([id], Mode::Enable) = (culprit.ids, culprit.mode) else { return None };
+        let (_, update) = self.runs.updates.main_update_of(self.change).filter(|(_, update)| update.is_compatible())?;
+        let step = usize::try_from(id.0).ok().filter(|&step| step < self.steps())?;
+        Some(precise_update(&update.name, &self.tested[self.steps()].version, &self.tested[step].version))
+    }
+
     /// Returns the known versions after one of the searched versions, and before the next one.
     fn left_out(&self, step: usize) -> &[KnownVersion] {
         let position = |version: &KnownVersion| self.between.iter().position(|other| other == version);
@@ -103,19 +111,16 @@ impl VersionChanges for Versions {
         format!("{versions} of {} after {first}, up to {last}", self.name)
     }
 
-    fn headline(&self, _: usize, mode: Mode) -> String {
-        headlines::of_first(TERMS.change, mode)
+    fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
+        CulpritWords {
+            headline: Some(headlines::of_first(TERMS.change, culprit.mode)),
+            short_line: self.short_line(culprit),
+            ..CulpritWords::default()
+        }
     }
 
     fn numbering(&self) -> Numbering {
         Numbering::reversible(Order::Counter, self.steps())
-    }
-
-    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        let ([id], Mode::Enable) = (ids, mode) else { return None };
-        let (_, update) = self.runs.updates.main_update_of(self.change).filter(|(_, update)| update.is_compatible())?;
-        let step = usize::try_from(id.0).ok().filter(|&step| step < self.steps())?;
-        Some(precise_update(&update.name, &self.tested[self.steps()].version, &self.tested[step].version))
     }
 
     fn reported(&self, choice: &Choice) -> Vec<ChangeId> {

@@ -3,22 +3,29 @@
 //! The program itself searches as far as it can, so this axis has no patterns and no sets of changes. All moments stand
 //! for a search, and the moments up to one stand for an evaluation at that one.
 
-use std::{io, path::Path};
+use std::path::Path;
 
-use bisect_core::{ChangeId, protocol::names, search::Order};
+use bisect_core::{
+    ChangeId,
+    protocol::names,
+    search::{Mode, Order},
+};
 
-use super::{AfterBuild, Application, Axis, Files};
+use super::{
+    Application, Axis, Files,
+    facts::{AxisFacts, Reporter},
+};
 use crate::{
     output::terms::Terms,
     process::debugger::Debugger,
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},
-        scan::Reports,
     },
     run::{
         error::RunError,
         moment::{is_described, is_stop, moment_of},
+        numbering::Numbering,
         spec::Choice,
     },
 };
@@ -75,16 +82,16 @@ impl Watch {
 }
 
 impl Axis for Watch {
-    fn terms(&self) -> Terms {
-        TERMS
+    fn facts(&self) -> AxisFacts {
+        AxisFacts { reporter: Reporter::Answers, ..AxisFacts::of(TERMS) }
     }
 
     fn subject(&self) -> Option<String> {
         Some(format!("the first moment at which `{}` is false", self.name))
     }
 
-    fn order(&self) -> Order {
-        Order::Counter
+    fn numbering(&self) -> Numbering {
+        Numbering::of(Order::Counter)
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -99,23 +106,7 @@ impl Axis for Watch {
         Ok(Application { variables, before, ..Application::default() })
     }
 
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
-    fn names_unended_tests(&self) -> bool {
-        false
-    }
-
-    fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         let ChangeId(moment) = report.id;
         let name = if report.name.is_empty() { self.name.clone() } else { report.name.clone() };
         Report { kind: KIND, text: vec![format!("{}@{moment}", self.name)], name, ..report }

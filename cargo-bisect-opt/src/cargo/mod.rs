@@ -8,6 +8,7 @@
 
 mod arguments;
 mod build;
+mod build_counts;
 mod build_progress;
 mod clone_target_dir;
 mod config;
@@ -59,6 +60,7 @@ use arguments::Arguments;
 pub(crate) use arguments::Subcommand;
 use build::Build;
 pub(crate) use build::{Artifacts, BuildOutput, Built, KEEP_GOING};
+pub(crate) use build_counts::BuildCounts;
 pub(crate) use cargo_metadata::Edition;
 use config::Config;
 pub(crate) use dependency_updates::{DependencyUpdates, UpdatesError};

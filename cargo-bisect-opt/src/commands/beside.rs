@@ -10,9 +10,6 @@ use crate::{
 
 /// A target that another axis can search, too.
 pub(super) trait Beside: Target + Sized {
-    /// Returns the axis that searches it.
-    fn axis(&self) -> &dyn Axis;
-
     /// Returns the same target for these failing tests, searched by another axis as one failure.
     fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self>;
 
@@ -24,10 +21,6 @@ pub(super) trait Beside: Target + Sized {
 }
 
 impl Beside for ProjectTarget {
-    fn axis(&self) -> &dyn Axis {
-        self.axis()
-    }
-
     fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
         Ok(self.narrowed(tests, axis))
     }
@@ -38,10 +31,6 @@ impl Beside for ProjectTarget {
 }
 
 impl Beside for CommandTarget {
-    fn axis(&self) -> &dyn Axis {
-        self.axis()
-    }
-
     fn beside(&self, _: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
         self.searched_by(axis).map_err(io::Error::other)
     }

@@ -15,11 +15,11 @@ use crate::{
     cargo::Subcommand,
     lab::{
         Lab,
-        target::{Reader, Reproduction, Target},
+        target::{Reproduction, Target},
     },
     output::{exit_status::Exit, run_dir},
     process::{self, debugger::Debugger, interrupt::Interrupt, scratch_dir::temp_dir},
-    run::{moment, seed::Seed},
+    run::{moment, reader::Reader, seed::Seed},
     targets::{
         command::{CommandOptions, CommandTarget},
         project::{self, PerTest, ProjectOptions},

@@ -6,6 +6,7 @@ use bisect_core::search::{Incomplete, Mode, Noise, Outcome, Verdict};
 
 use super::beside::Beside;
 use crate::{
+    axes::{FurtherSearch, facts::SourceVersions},
     lab::{Lab, Named, Searched},
     output::{
         events::{End, Event},
@@ -35,7 +36,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
 pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], end: &mut End) -> io::Result<()> {
     let begun = lab.elapsed();
     for culprit in found {
-        for axis in target.axis().within(&culprit.changes) {
+        for axis in target.axis().further(FurtherSearch::Within(&culprit.changes)) {
             if lab.interrupt.requested() {
                 end.status = Exit::Interrupted;
                 break;
@@ -97,7 +98,7 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
 /// If an event cannot be emitted.
 fn decisive<T: Beside>(lab: &mut Lab<'_>, target: &mut T, found: &[Named]) -> io::Result<Option<String>> {
     // Of several tests, each has its own culprits.
-    if !target.axis().combines_versions() || found.iter().any(|named| named.found.is_of_tests) {
+    if target.axis().facts().sources != SourceVersions::Combined || found.iter().any(|named| named.found.is_of_tests) {
         return Ok(None);
     }
     let (mut decisive, mut others) = (Vec::new(), Vec::new());

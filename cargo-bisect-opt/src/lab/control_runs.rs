@@ -50,7 +50,7 @@ pub(super) fn start<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool
         && let Some((purpose, trial)) = controls.wanted.pop()
     {
         controls.is_in_flight = true;
-        let choice = session.target.numbering().choice(&trial.selection);
+        let choice = session.target.axis().numbering().choice(&trial.selection);
         let repetition = session.repetition();
         session.start_beside_search(slot, SideRun { purpose, trial, choice, repetition });
     }

@@ -15,12 +15,13 @@ use super::{
     calibration::BothFail,
     pasting,
     session::{Progress, Session},
-    target::{Reader, Reproduction, Target},
+    target::{Reproduction, Target},
     text_runs,
     trial_done::{context, distinct, done},
     untested_steps,
 };
 use crate::{
+    axes::CulpritChanges,
     output::{
         conclusion_kind::ConclusionKind,
         events::{Event, Found, LogEnd, PatchFiles, Patches, Replay, RunBegins, Smallest, TrialDone, in_milliseconds},
@@ -30,7 +31,7 @@ use crate::{
     },
     process::{processors::Processors, shell},
     report::{content::Report, scan},
-    run::{result::RunResult, spec::RunSpec},
+    run::{reader::Reader, result::RunResult, spec::RunSpec},
     units::plural,
 };
 
@@ -88,7 +89,7 @@ fn steps_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, trial: &Trial, know
     };
     let limit = trial.selection.counter_limit(known);
     let noun = session.target.terms().change;
-    let is_counter = session.target.order() == Order::Counter && is_named && known > 0;
+    let is_counter = session.target.axis().numbering().order == Order::Counter && is_named && known > 0;
     is_counter.then(|| format!("with {limit} of {}", plural(known, noun)))
 }
 
@@ -206,7 +207,7 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
     let culprits = if is_void { Vec::new() } else { ConclusionKind::culprits_left(&session.search) };
     let mut found = Vec::new();
     for (index, shared) in culprits.iter().enumerate() {
-        let changes: BTreeSet<_> = session.target.numbering().ids(shared.culprit).collect();
+        let changes: BTreeSet<_> = session.target.axis().numbering().ids(shared.culprit).collect();
         let known = session.emitted.iter().position(|emitted| *emitted == changes);
         if known.is_some() && (session.tests.is_none() || !at_end) {
             continue;
@@ -223,7 +224,7 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
         let numbers = &shared.tests;
         let tests = session.tests.as_deref().map(names);
         let number = session.lab.totals.sets + number + 1;
-        let changes = session.target.numbering().ids(shared.culprit).collect();
+        let changes = session.target.axis().numbering().ids(shared.culprit).collect();
         let found_now = culprit_found(session, number, (shared.culprit, numbers), noise, tests, is_final);
         found.push(Named { changes, found: found_now });
     }
@@ -254,7 +255,7 @@ fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -
         let top = patches.top.map(|top| top.display().to_string());
         Ok(PatchFiles { culprit, undo, top, versions: patches.versions })
     };
-    match session.target.patches(&ids, found.mode).and_then(|patches| patches.map(write).transpose()) {
+    match session.target.axis().patches(&ids, found.mode).and_then(|patches| patches.map(write).transpose()) {
         Ok(written) => Ok(written),
         Err(error) => {
             let note = format!("the patches of culprit {} cannot be written: {error}", found.set);
@@ -272,7 +273,7 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     let is_one = |emitted: &BTreeSet<ChangeId>| {
         culprits
             .iter()
-            .any(|shared| session.target.numbering().ids(shared.culprit).collect::<BTreeSet<_>>() == *emitted)
+            .any(|shared| session.target.axis().numbering().ids(shared.culprit).collect::<BTreeSet<_>>() == *emitted)
     };
     session.named.retain(|named| is_one(&named.changes.iter().copied().collect()));
     let taken_back = session.emitted.iter().enumerate().filter(|(_, emitted)| !is_one(emitted));
@@ -312,9 +313,10 @@ pub(super) fn changes_of_other_failure<T: Target>(session: &Session<'_, '_, '_, 
         Mode::Disable if selection.prefix == Prefix::NONE => &selection.forced,
         Mode::Disable => return None,
     };
-    let changes: Vec<_> = disabled.iter().map(|&rank| session.target.numbering().id(mode, rank)).collect();
+    let changes: Vec<_> = disabled.iter().map(|&rank| session.target.axis().numbering().id(mode, rank)).collect();
     let report = |&id: &ChangeId| session.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
-    let reports = changes.iter().map(|id| session.target.change(report(id), mode)).collect();
+    let (axis, root) = (session.target.axis(), session.target.root());
+    let reports = changes.iter().map(|id| axis.change(report(id), root, mode)).collect();
     Some(OtherFailure { changes, reports, both })
 }
 
@@ -340,7 +342,7 @@ fn culprit_estimate<T: Target>(
 ) -> Option<CulpritEstimate> {
     let of = |certainty: Certainty| CulpritEstimate::from(certainty).per_execution(session.lab.repetition);
     let Some(tests) = &session.tests else { return session.search.test(0).certainty(index).map(of) };
-    let set = |culprit: &Culprit| session.target.numbering().ids(culprit).collect::<BTreeSet<_>>();
+    let set = |culprit: &Culprit| session.target.axis().numbering().ids(culprit).collect::<BTreeSet<_>>();
     let of_test = |&test: &usize| {
         let index = session.search.test(test).found().iter().position(|found| set(found) == set(shared.culprit))?;
         let estimate = of(session.search.test(test).certainty(index)?);
@@ -362,21 +364,20 @@ fn culprit_found<T: Target>(
     let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
     failures.dedup_by(|a, b| a.is_same(b));
     let needed = culprit.changes.len();
-    let ids = session.untested_steps.candidates(session.target.numbering(), numbers, culprit);
+    let ids = session.untested_steps.candidates(session.target.axis().numbering(), numbers, culprit);
+    let report = |&id: &ChangeId| session.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
+    let (axis, root, mode) = (session.target.axis(), session.target.root(), culprit.mode);
+    let changes: Vec<_> = ids.iter().map(|id| axis.change(report(id), root, mode)).collect();
+    let line = session.target.line();
+    let words = axis.words(&CulpritChanges { ids: &ids, changes: &changes, mode, line: &line });
     let headline = if ids.len() > needed {
         Some(untested_steps::headline(session.target.terms().change, ids.len(), culprit.mode))
-    } else if session.untested_steps.fails_before(session.target.numbering().order, numbers, culprit) {
+    } else if session.untested_steps.fails_before(session.target.axis().numbering().order, numbers, culprit) {
         Some(untested_steps::headline_of_another(session.target.terms().change))
     } else if let Some(both) = both_fail(session) {
         Some(both.headline(session.target.terms().change, needed))
     } else {
-        session.target.headline(needed, culprit.mode)
-    };
-    let report = |&id: &ChangeId| session.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
-    let changes: Vec<_> = ids.iter().map(|id| session.target.change(report(id), culprit.mode)).collect();
-    let stop_gap = match culprit.mode {
-        Mode::Enable => session.target.stop_gap(&ids, &changes),
-        Mode::Disable => None,
+        words.headline
     };
     let (repetition, hangs) = (session.lab.repetition, runs.iter().any(RunResult::hung));
     let line = |selection: &Selection, stem: &str, reader, hangs| {
@@ -387,7 +388,7 @@ fn culprit_found<T: Target>(
     let (selection, stem) = (culprit.selection(), format!("culprit-{number}"));
     let mut others = culprit.selection_of_others();
     if ids.len() > needed {
-        others.excluded = ids.iter().map(|&id| session.target.numbering().rank(culprit.mode, id)).collect();
+        others.excluded = ids.iter().map(|&id| session.target.axis().numbering().rank(culprit.mode, id)).collect();
     }
     let replay = Replay {
         culprit: repetition.line(line(&selection, &stem, Reader::Replay, false)),
@@ -424,16 +425,11 @@ fn culprit_found<T: Target>(
         (repeated(exact), passes.next().map(repeated), None)
     };
     let inside = session.lab.next_steps.inside_of_commits(&changes);
-    let next = session
-        .target
-        .next_step(&ids, culprit.mode)
-        .into_iter()
-        .chain(inside)
-        .reduce(|all, more| format!("{all}\n{more}"));
+    let next = words.next_step.into_iter().chain(inside).reduce(|all, more| format!("{all}\n{more}"));
     let last_change = changes.first().and_then(|change| session.target.last_change(change));
     Found {
         set: number,
-        mode: culprit.mode,
+        mode,
         confirmed: true,
         changes,
         noise,
@@ -444,13 +440,13 @@ fn culprit_found<T: Target>(
         is_of_tests: session.tests.is_some(),
         reproduce,
         passes,
-        short: session.target.short_line(&ids, culprit.mode),
+        short: words.short_line,
         pasted,
         replaces,
         last_change,
         replay,
         tests,
-        stop_gap,
+        stop_gap: words.stop_gap.filter(|_| mode == Mode::Enable),
         patches: None,
         failures,
     }

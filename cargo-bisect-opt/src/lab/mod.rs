@@ -212,7 +212,9 @@ impl Lab<'_> {
     pub(crate) fn search<T: Target>(&mut self, target: &mut T) -> io::Result<Searched> {
         let begun = self.elapsed();
         // Without the file, `--resume` repeats checks. A full disk is reported where runs are recorded.
-        let _ = target.keep_in(&self.run_dir.checks());
+        if let Some(late) = target.axis().late() {
+            let _ = late.keep_in(&self.run_dir.checks());
+        }
         self.emit_start(target, self.jobs.get())?;
         let interrupt = self.interrupt;
         let (search, conclusion, noise, found, log, other_failure) = thread::scope(|scope| {
@@ -229,8 +231,8 @@ impl Lab<'_> {
         if !of_tests.is_empty() {
             self.emit(&Event::Groups(&of_tests))?;
         }
-        self.emit(&Event::Searched(&changes_of(&search, target.numbering(), &found)))?;
-        if let Some(summary) = target.summary() {
+        self.emit(&Event::Searched(&changes_of(&search, target.axis().numbering(), &found)))?;
+        if let Some(summary) = target.axis().summary(target.builds()) {
             self.emit(&Event::Note(&summary))?;
         }
         let Conclusion { status, kind, words } = conclusion;
@@ -265,7 +267,7 @@ impl Lab<'_> {
     /// # Errors
     /// If an event cannot be emitted.
     pub(crate) fn try_once<T: Target>(&mut self, target: &mut T) -> io::Result<Result<RunResult, RunError>> {
-        let subject = target.subject();
+        let subject = target.axis().subject();
         self.try_selection(target, Question::AllOn, Selection::all(), subject)
     }
 
@@ -280,7 +282,7 @@ impl Lab<'_> {
         culprit: &Named,
     ) -> io::Result<Result<RunResult, RunError>> {
         let (mode, set) = (culprit.found.mode, culprit.found.set);
-        let excluded = culprit.changes.iter().map(|&id| target.numbering().rank(mode, id)).collect();
+        let excluded = culprit.changes.iter().map(|&id| target.axis().numbering().rank(mode, id)).collect();
         let subject = match mode {
             Mode::Enable => format!("with everything except culprit {set}"),
             Mode::Disable => format!("with culprit {set} alone"),
@@ -301,7 +303,7 @@ impl Lab<'_> {
         }
         let (interrupt, time_left) = (self.interrupt, self.time_left());
         let number = self.totals.runs + 1;
-        let choice = target.numbering().choice(&selection);
+        let choice = target.axis().numbering().choice(&selection);
         let mode = Mode::of(&selection);
         let trial = Trial { id: TrialId(0), question, selection, tests: vec![0] };
         self.numbered += 1;
@@ -391,11 +393,11 @@ impl Lab<'_> {
         let start = Start {
             search: self.searches,
             axis: target.terms(),
-            subject: target.subject(),
+            subject: target.axis().subject(),
             target: target.describe(),
             jobs,
             seed: self.seed,
-            order: target.order(),
+            order: target.axis().numbering().order,
             within: self.parent_culprit,
             rustc: if self.searches == 1 { target.rustc() } else { None },
         };

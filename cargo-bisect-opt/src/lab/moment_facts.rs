@@ -8,7 +8,7 @@ use bisect_core::{
     search::Mode,
 };
 
-use super::target::{Reader, Reproduction, Target};
+use super::target::{Reproduction, Target};
 use crate::{
     output::{
         events::{Found, Replay},
@@ -16,7 +16,7 @@ use crate::{
         moments::BrokenMoment,
     },
     report::{content::Report, watched::Description},
-    run::{limit::Limit, moment},
+    run::{limit::Limit, moment, reader::Reader},
     units::{grouped, listed, nearest},
 };
 
@@ -150,7 +150,7 @@ impl MomentFacts {
         let change = |moment: u64| {
             let described = self.moments.get(&moment);
             let report = described.map_or_else(|| Report::new(ChangeId(moment)), |moments| moments.report(moment));
-            target.change(report, Mode::Enable)
+            target.axis().change(report, target.root(), Mode::Enable)
         };
         let values = |moment| self.moments.get(&moment).map(|moment| moment.values.clone()).unwrap_or_default();
         let bad_change = change(bad);

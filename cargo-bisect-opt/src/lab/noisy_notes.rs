@@ -26,7 +26,7 @@ pub(super) fn estimate<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Optio
 /// Returns the estimate for one test, or for the whole target, if it is noisy.
 pub(super) fn estimate_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, test: usize) -> Option<NoiseEstimate> {
     let estimate = session.search.test(test).estimate()?;
-    let shown = NoiseEstimate::new(session.target.numbering(), &estimate, |id| session.texts.of(id))
+    let shown = NoiseEstimate::new(session.target.axis().numbering(), &estimate, |id| session.texts.of(id))
         .per_execution(session.lab.repetition);
     Some(match &session.tests {
         Some(tests) => shown.with_test(tests[test].clone()),
@@ -69,8 +69,8 @@ fn emit_noise_of<T: Target>(
     }
     let Some(estimate) = session.search.test(test).estimate() else { return Ok(()) };
     *next_note = 2 * runs;
-    let shown =
-        NoiseEstimate::new(session.target.numbering(), &estimate, |_| None).per_execution(session.lab.repetition);
+    let shown = NoiseEstimate::new(session.target.axis().numbering(), &estimate, |_| None)
+        .per_execution(session.lab.repetition);
     let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
     let note = format!("{of}{}; {}", shown.rates(), noise::remaining(estimate.runs_left, mean));
     session.lab.emit(&Event::Note(&note))

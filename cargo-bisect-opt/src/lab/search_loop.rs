@@ -41,7 +41,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let both = emit::both_fail(self);
                 let usual_failure = both.as_ref().map(|both| both.usual.as_str());
                 let repetition = self.lab.repetition;
-                let (numbering, passed) = (self.target.numbering(), self.passed_with_all);
+                let (numbering, passed) = (self.target.axis().numbering(), self.passed_with_all);
                 let about =
                     TargetFacts { numbering, log: &log, line: &line, passed, kind, repetition, terms, usual_failure };
                 match emit::unrelated_failures(self) {
@@ -146,7 +146,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 return Ok(());
             };
             let number = self.lab.totals.runs + self.search.progress().runs();
-            let choice = self.target.numbering().choice(&trial.selection);
+            let choice = self.target.axis().numbering().choice(&trial.selection);
             let tests = self.tests.as_ref().map(|_| trial.tests.clone());
             let repetition = self.repetition_of(&trial);
             let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
@@ -206,7 +206,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// Records the results of a run.
     fn record(&mut self, trial: &Trial, runs: Vec<RunResult>) -> io::Result<()> {
-        let (numbering, mode) = (self.target.numbering(), Mode::of(&trial.selection));
+        let (numbering, mode) = (self.target.axis().numbering(), Mode::of(&trial.selection));
         self.limit_in_flight();
         let observe = |outcome, run: &RunResult| {
             let reported = run.reports.ids().iter().map(|&id| numbering.rank(mode, id)).collect();

@@ -26,6 +26,7 @@ use super::{
     workers::{self, Workers},
 };
 use crate::{
+    axes::{Axis, facts::LikelyKnown},
     process::processors::Processors,
     run::{
         repetition::Repetition,
@@ -133,15 +134,15 @@ pub(super) struct Progress {
 
 impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     pub(super) fn new(lab: &'s mut Lab<'lab>, target: &'s mut T, workers: Workers<'scope, 'env, T::Runner>) -> Self {
-        let order = target.order();
+        let (facts, order) = (target.axis().facts(), target.axis().numbering().order);
         // Where no run for text is needed, it costs nothing to know the places of changes.
-        let is_free = !target.needs_text_run() && order != Order::Counter && !target.is_of_versions();
+        let is_free = !facts.reporter.needs_text_run() && order != Order::Counter && !facts.sources.differ();
         let since = lab.since.clone().or_else(|| if is_free { Since::found(target.root()) } else { None });
-        let favours = since.is_some() || target.learns_likely();
-        let direction = target.numbering().only_direction().or(lab.options.direction);
+        let favours = since.is_some() || facts.likely == LikelyKnown::AfterEnds;
+        let direction = target.axis().numbering().only_direction().or(lab.options.direction);
         let options = Options { order, direction, favours, max_runs: lab.runs_left(), ..lab.options.clone() };
         let mut search = Search::new(options);
-        search.favour([target.likely().into_iter().map(|id| order.rank(id)).collect()]);
+        search.favour([likely_before_runs(target.axis()).map(|id| order.rank(id)).collect()]);
         Self {
             search,
             since,
@@ -173,6 +174,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             noisy_stats: NoisyStats::default(),
             trials_left: TrialsLeft::default(),
         }
+    }
+
+    /// Returns the changes that the axis calls likely before the first run.
+    pub(super) fn likely_before_runs(&self) -> impl Iterator<Item = ChangeId> {
+        likely_before_runs(self.target.axis())
     }
 
     /// Starts a run that answers no question of the search.
@@ -235,7 +241,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// Returns the number of steps that a selection switches, of a counter, in the order of the search.
     pub(super) fn steps(&self, selection: &Selection) -> Option<usize> {
         let known = self.search.progress().changes();
-        let is_counter = self.target.order() == Order::Counter && known > 0;
+        let is_counter = self.target.axis().numbering().order == Order::Counter && known > 0;
         let limit = selection.counter_limit(known);
         is_counter.then_some(if selection.inverted { known - limit } else { limit })
     }
@@ -270,4 +276,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let runs = if self.search.progress().is_noisy() { 1 } else { self.lab.options.runs_per_trial.get() };
         self.ends.iter().all(|&recorded| recorded >= runs)
     }
+}
+
+/// Returns the changes that an axis calls likely before the first run.
+fn likely_before_runs(axis: &dyn Axis) -> impl Iterator<Item = ChangeId> + use<> {
+    let is_known = axis.facts().likely == LikelyKnown::BeforeRuns;
+    let groups = if is_known { axis.likely(&[]) } else { Vec::new() };
+    groups.into_iter().flatten()
 }

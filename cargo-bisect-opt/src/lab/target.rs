@@ -1,26 +1,20 @@
 //! The interface of a searched target: a runner that threads share, and a judge that the loop owns.
 
-use std::{io, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order, Selection, Trial},
-};
-
+use bisect_core::search::{Selection, Trial};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::calibration::BothFail;
 use crate::{
-    output::{
-        events::{Patches, StopGap},
-        snippets::Own,
-        terms::Terms,
-    },
+    axes::Axis,
+    cargo::BuildCounts,
+    output::{snippets::Own, terms::Terms},
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
-        numbering::Numbering,
         pasting::{LineResult, Pasting},
+        reader::Reader,
         result::RunResult,
         spec::{RunSpec, Surroundings},
         target_kind::TargetKind,
@@ -148,65 +142,29 @@ pub(crate) trait Judge {
     }
 }
 
-/// A searchable target, with the texts that describe it.
+/// A searchable target, with the axis that searches it.
 pub(crate) trait Target: Judge {
+    /// Returns the axis.
+    fn axis(&self) -> &dyn Axis;
+
+    /// Returns the name of the axis and the words for its changes, in a search of this target.
+    fn terms(&self) -> Terms {
+        self.axis().facts().terms
+    }
+
     /// Returns a description of the target on one line, for the trace and for `start` in the JSON.
     fn describe(&self) -> String;
+
+    /// Returns the command line of the search, for next steps.
+    fn line(&self) -> String {
+        self.describe()
+    }
 
     /// Returns the directory that paths in reports are relative to. Source files below it are the user's own code.
     fn root(&self) -> &Path;
 
-    /// Reads results of checks outside runs from a file, which an interrupted search has made, and adds those of this
-    /// search.
-    ///
-    /// # Errors
-    /// If the file cannot be read or written.
-    fn keep_in(&self, _file: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Returns the name of the axis and the words for its changes.
-    fn terms(&self) -> Terms;
-
     /// Returns the first line of `rustc -vV`, if cargo calls this compiler.
     fn rustc(&self) -> Option<String> {
-        None
-    }
-
-    /// Returns the order of the changes.
-    fn order(&self) -> Order {
-        Order::ByHash
-    }
-
-    /// Returns the order with the numbers of the changes.
-    fn numbering(&self) -> Numbering {
-        Numbering::of(self.order())
-    }
-
-    /// Returns the changes that are likelier than others to be searched for, if some are known before the first run.
-    fn likely(&self) -> Vec<ChangeId> {
-        Vec::new()
-    }
-
-    /// Returns true if the likely changes are known after the runs of both ends.
-    fn learns_likely(&self) -> bool {
-        false
-    }
-
-    /// Returns groups of likely changes, the likeliest group first. `failed` are the tests that fail with every change
-    /// enabled, and pass with none.
-    fn likely_after(&self, _failed: &[String]) -> Vec<Vec<ChangeId>> {
-        Vec::new()
-    }
-
-    /// Returns a description of what is searched, if that is not obvious.
-    fn subject(&self) -> Option<String> {
-        None
-    }
-
-    /// Returns the headline of a culprit with this number of changes; `None` for the default one, about enabled or
-    /// disabled changes.
-    fn headline(&self, _changes: usize, _mode: Mode) -> Option<String> {
         None
     }
 
@@ -215,50 +173,14 @@ pub(crate) trait Target: Judge {
         TargetKind::Command
     }
 
-    /// Returns true if runs have different source code.
-    fn is_of_versions(&self) -> bool {
-        false
+    /// Returns the builds that were made for runs.
+    fn builds(&self) -> BuildCounts {
+        BuildCounts::default()
     }
-
-    /// Returns true if only a run that asks for text describes changes. Otherwise every run describes them.
-    fn needs_text_run(&self) -> bool {
-        true
-    }
-
-    /// Completes the report about a change of a culprit.
-    fn change(&self, report: Report, mode: Mode) -> Report;
 
     /// Returns the last change of the place that decides about a change of a culprit, if git tracks it.
     fn last_change(&self, change: &Report) -> Option<LastChange> {
         Own::new(self.root()).last_change(change)
-    }
-
-    /// Returns a workaround to use until these changes are fixed, which break the target where they are enabled.
-    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {
-        None
-    }
-
-    /// Returns the next step for a user who knows these changes of a culprit.
-    fn next_step(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
-        None
-    }
-
-    /// Returns a short command line about these changes of a culprit, without files of this search, to quote in an issue.
-    fn short_line(&self, _ids: &[ChangeId], _mode: Mode) -> Option<String> {
-        None
-    }
-
-    /// Returns these changes of a culprit as patches, if they are edits of source files.
-    ///
-    /// # Errors
-    /// If they cannot be made.
-    fn patches(&self, _ids: &[ChangeId], _mode: Mode) -> io::Result<Option<Patches>> {
-        Ok(None)
-    }
-
-    /// Returns a summary, for people, of the cost of all runs together beyond their time.
-    fn summary(&self) -> Option<String> {
-        None
     }
 
     /// Returns a shell command line that runs the target once more.
@@ -287,24 +209,5 @@ impl Reproduction<'_> {
     pub(crate) fn limit(&self, timeout: Option<Duration>) -> Vec<String> {
         let limit = timeout.filter(|_| self.hangs && self.reader == Reader::Person);
         limit.map_or_else(Vec::new, |limit| vec!["timeout".to_owned(), format!("{}s", limit.as_secs_f64())])
-    }
-}
-
-/// The reader of a command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
-    /// A person, who is in the directory of the search.
-    Person,
-    /// A shell in any directory, with the words of a debugger as its arguments: they come before the program.
-    Replay,
-}
-
-impl Reader {
-    /// Returns the word before the program.
-    pub(crate) fn before_program(self) -> &'static str {
-        match self {
-            Self::Person => "",
-            Self::Replay => "\"$@\" ",
-        }
     }
 }

@@ -21,6 +21,7 @@ use super::{
     workers,
 };
 use crate::{
+    axes::facts::LikelyKnown,
     output::events::Event,
     report::content::Report,
     run::{
@@ -42,7 +43,7 @@ const MANY_PLACES: usize = 10_000;
 /// asked for beside its checks.
 pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     let is_at_limit = session.lab.runs_left().is_some_and(|left| session.search.progress().runs() >= left);
-    if !session.target.needs_text_run() || is_at_limit {
+    if !session.target.axis().facts().reporter.needs_text_run() || is_at_limit {
         return;
     }
     want_texts_of_all(session);
@@ -62,7 +63,7 @@ pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
 pub(super) fn want_text_early<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     // A run for a wrong suspect must not use up a limit.
     let is_limited = session.lab.options.max_runs.is_some();
-    if session.target.needs_text_run()
+    if session.target.axis().facts().reporter.needs_text_run()
         && !is_limited
         && session.lab.jobs.get() > 1
         && !session.texts.is_pending()
@@ -74,7 +75,7 @@ pub(super) fn want_text_early<T: Target>(session: &mut Session<'_, '_, '_, '_, T
 
 /// Asks for the text about a culprit of this test, or of the target, unless it is known or [`TRIES`] runs have asked.
 fn want_text<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, culprit: &Culprit, test: Option<usize>) {
-    let changes: BTreeSet<_> = session.target.numbering().ids(culprit).collect();
+    let changes: BTreeSet<_> = session.target.axis().numbering().ids(culprit).collect();
     let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());
     let tries = session.texts.tries.entry(changes).or_default();
     if !is_known && *tries < TRIES {
@@ -113,7 +114,9 @@ fn want_texts_of_all<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
 /// Returns true if a culprit can be shown: the text of its changes is known, or will not be known.
 pub(super) fn has_text<T: Target>(session: &Session<'_, '_, '_, '_, T>, changes: &BTreeSet<ChangeId>) -> bool {
     let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());
-    is_known || !session.target.needs_text_run() || session.texts.tries.get(changes) >= Some(&TRIES)
+    is_known
+        || !session.target.axis().facts().reporter.needs_text_run()
+        || session.texts.tries.get(changes) >= Some(&TRIES)
 }
 
 /// Starts the run that is wanted first, if there is one. Returns true if the search has to wait for it.
@@ -123,7 +126,7 @@ pub(super) fn start_text_run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         && let Some(trial) = session.texts.wanted.pop_front()
     {
         session.texts.is_in_flight = true;
-        let choice = session.target.numbering().choice(&trial.selection).with_text();
+        let choice = session.target.axis().numbering().choice(&trial.selection).with_text();
         session
             .start_beside_search(slot, SideRun { purpose: Purpose::Text, trial, choice, repetition: Repetition::Once });
     }
@@ -146,8 +149,8 @@ pub(super) fn take<T: Target>(
 /// Returns true if it is not known yet which changes are on lines that were touched, or are likely for another reason.
 /// The steps of a counter are on no lines.
 pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> bool {
-    (session.since.is_some() || session.target.learns_likely())
-        && session.target.order() != Order::Counter
+    (session.since.is_some() || session.target.axis().facts().likely == LikelyKnown::AfterEnds)
+        && session.target.axis().numbering().order != Order::Counter
         && session.texts.of_all != OfAll::Used
         && !session.search.progress().is_noisy()
 }
@@ -160,16 +163,17 @@ fn direction<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Mode {
 /// Returns the reports of all changes, with their locations.
 fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
     let Texts { known, .. } = &session.texts;
-    if session.target.needs_text_run() {
+    if session.target.axis().facts().reporter.needs_text_run() {
         return known.values().cloned().collect();
     }
     // No run describes the items of a list.
-    let is_list = session.target.order() == Order::Given;
+    let is_list = session.target.axis().numbering().order == Order::Given;
     let listed = if is_list { session.search.progress().changes() as u64 } else { 0 };
     let unknown = (0..listed).map(ChangeId).filter(|id| !known.contains_key(id)).map(Report::new);
     // The axis completes a report, and may show another ID.
     let mode = direction(session);
-    let complete = |report: Report| Report { id: report.id, ..session.target.change(report, mode) };
+    let complete =
+        |report: Report| Report { id: report.id, ..session.target.axis().change(report, session.target.root(), mode) };
     known.values().cloned().chain(unknown).map(complete).collect()
 }
 
@@ -177,7 +181,7 @@ fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
 /// places are known. Without one: those that the target calls likely after the runs of both ends. Returns true if the
 /// search was waiting for this.
 pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<bool> {
-    let is_time = if session.target.needs_text_run() {
+    let is_time = if session.target.axis().facts().reporter.needs_text_run() {
         session.texts.of_all == OfAll::Awaited && !session.texts.is_pending()
     } else {
         awaits_places(session) && session.tests.is_none() && session.knows_ends()
@@ -186,11 +190,11 @@ pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         return Ok(false);
     }
     session.texts.of_all = OfAll::Used;
-    let (numbering, mode) = (session.target.numbering(), direction(session));
+    let (numbering, mode) = (session.target.axis().numbering(), direction(session));
     let ranks = |group: Vec<ChangeId>| group.into_iter().map(|id| numbering.rank(mode, id)).collect::<Vec<_>>();
     let Some(since) = &session.since else {
         let failed = session.failed_at_end.first().map_or(&[][..], Vec::as_slice);
-        session.search.favour(session.target.likely_after(failed).into_iter().map(ranks));
+        session.search.favour(session.target.axis().likely(failed).into_iter().map(ranks));
         return Ok(true);
     };
     if session.lab.since.is_none() && session.search.progress().changes() > MANY_PLACES {
@@ -209,7 +213,7 @@ pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         }
     };
     let is_any_favoured = !on_lines.is_empty() || !in_files.is_empty() && !are_all_in_files;
-    let likely = in_files.into_iter().chain(session.target.likely());
+    let likely = in_files.into_iter().chain(session.likely_before_runs());
     let groups: [Vec<_>; 2] = [on_lines.into_iter().collect(), likely.collect()];
     session.search.favour(groups.map(ranks));
     if session.lab.since.is_some() || is_any_favoured {

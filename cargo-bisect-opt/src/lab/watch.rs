@@ -235,7 +235,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         }
         let id = TrialId(self.facts.trials);
         let trial = Trial { id, question: Question::Prefix, selection: selection.clone(), tests: vec![0] };
-        let choice = self.target.numbering().choice(selection);
+        let choice = self.target.axis().numbering().choice(selection);
         self.facts.runs += 1;
         let number = self.lab.totals.runs + self.facts.runs;
         self.show_beginning(moment)?;

@@ -9,6 +9,7 @@ pub(crate) mod moment;
 pub(crate) mod numbering;
 pub(crate) mod outcome;
 pub(crate) mod pasting;
+pub(crate) mod reader;
 pub(crate) mod repetition;
 pub(crate) mod result;
 pub(crate) mod seed;

@@ -26,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) literals: Vec<Literal>,
     /// Inherent `impl` blocks.
     pub(crate) impls: Vec<Inherent>,
+    /// Traits, with the names and lines of their methods.
+    pub(crate) traits: Vec<TraitMethods>,
     /// Methods that are called without arguments.
     pub(crate) bare_calls: Vec<(String, usize)>,
     /// The last names of the values whose method `spawn` is called with arguments.
@@ -69,6 +71,14 @@ pub(crate) struct PathAt {
 pub(crate) struct Literal {
     pub(crate) text: String,
     pub(crate) line: usize,
+}
+
+/// The methods of a trait.
+#[derive(Debug)]
+pub(crate) struct TraitMethods {
+    pub(crate) name: String,
+    /// Their names and lines.
+    pub(crate) methods: Vec<(String, usize)>,
 }
 
 /// An `impl` block without a trait.
@@ -268,6 +278,18 @@ impl<'ast> Visit<'ast> for Collector {
             self.here().impls.push(Inherent { of: name.ident.to_string(), line, public_methods });
         }
         visit::visit_item_impl(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        let methods = item.items.iter().filter_map(|item| match item {
+            syn::TraitItem::Fn(method) if !is_test(&method.attrs) => {
+                Some((method.sig.ident.to_string(), method.sig.ident.span().start().line))
+            }
+            _ => None,
+        });
+        let methods = methods.collect();
+        self.here().traits.push(TraitMethods { name: item.ident.to_string(), methods });
+        visit::visit_item_trait(self, item);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {

@@ -100,6 +100,11 @@ fn types_have_few_public_methods() {
 }
 
 #[test]
+fn traits_of_axes_and_targets_are_narrow() {
+    check("trait-methods", &in_crates(types::wide_traits));
+}
+
+#[test]
 fn files_are_short() {
     check("lines", &files::too_long(&TREE));
 }

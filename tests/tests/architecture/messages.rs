@@ -36,7 +36,7 @@ const NO_MESSAGES: [&str; 14] = [
     "cargo-bisect-opt/src/process/debugger/",
     "cargo-bisect-opt/src/run/cause",
     "cargo-bisect-opt/src/run/repetition.rs",
-    "cargo-bisect-opt/src/targets/victim/target.rs",
+    "cargo-bisect-opt/src/targets/victim/other_tests.rs",
 ];
 /// The fewest bytes of two to four words by which a message is recognized.
 const SHORTEST_PHRASE: usize = 12;
@@ -140,7 +140,7 @@ impl Collector<'_> {
 }
 
 /// Methods that return parts of an answer, or command lines.
-const ANSWERS: [&str; 3] = ["headline", "next_steps", "subject"];
+const ANSWERS: [&str; 3] = ["headline", "next_step", "subject"];
 
 impl<'ast> Visit<'ast> for Collector<'_> {
     fn visit_item(&mut self, item: &'ast Item) {

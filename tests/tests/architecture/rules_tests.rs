@@ -156,6 +156,18 @@ fn the_methods_of_a_type_stand_in_two_files_at_most() {
 }
 
 #[test]
+fn an_axis_has_sixteen_methods_at_most() {
+    let methods = |count| (0..count).map(|n| format!("fn f{n}(&self);\n")).collect::<Vec<_>>().concat();
+    let text = |name: &str, count| format!("trait {name} {{\n{}}}", methods(count));
+    let lines = |text: &str| broken(TOY, types::wide_traits, &[("toy/src/lib.rs", text)]);
+    assert_eq!(lines(&text("Axis", 17)), ["toy/src/lib.rs:18"]);
+    assert_eq!(lines(&text("Target", 11)), ["toy/src/lib.rs:12"]);
+    for fits in [text("Axis", 16), text("Target", 10), text("Other", 30)] {
+        assert!(lines(&fits).is_empty());
+    }
+}
+
+#[test]
 fn twenty_public_methods_are_enough() {
     let methods = |count| (0..count).map(|n| format!("pub fn f{n}() {{}}\n")).collect::<Vec<_>>().concat();
     let text = |count| format!("struct S;\nimpl S {{\n{}fn private() {{}}\n}}", methods(count));

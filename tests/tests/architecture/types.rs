@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::exceptions::Violation;
-use crate::house::{MOST_IMPL_FILES, MOST_PUBLIC_METHODS};
+use crate::house::{MOST_IMPL_FILES, MOST_PUBLIC_METHODS, MOST_TRAIT_METHODS};
 use crate::modules::Crate;
 
 /// Returns definitions of types and traits whose name is not unique in the crate.
@@ -74,6 +74,28 @@ pub(crate) fn too_many_methods(krate: &Crate) -> Vec<Violation> {
             );
             let place = format!("{}::{name}", krate.house.name);
             violations.push(Violation { place, ..Violation::new("methods", file, *line, message) });
+        }
+    }
+    violations
+}
+
+/// Returns the methods of interfaces that have too many for someone who implements one.
+pub(crate) fn wide_traits(krate: &Crate) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for module in &krate.modules {
+        for definition in &module.facts.traits {
+            let limit = MOST_TRAIT_METHODS.iter().find(|(name, _)| *name == definition.name);
+            let Some(&(name, most)) = limit else { continue };
+            for (_, line) in definition.methods.iter().skip(most) {
+                let message = format!(
+                    "`{name}` has {} methods, {most} are allowed: move constants to one value, and what few need to a \
+                     trait of its own",
+                    definition.methods.len()
+                );
+                let place = format!("{}::{name}", krate.house.name);
+                let file = &krate.files[module.file];
+                violations.push(Violation { place, ..Violation::new("trait-methods", file, *line, message) });
+            }
         }
     }
     violations

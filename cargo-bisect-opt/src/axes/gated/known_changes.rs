@@ -8,7 +8,10 @@ use std::{
 use bisect_core::{ChangeId, Matcher, Pattern};
 use serde::{Deserialize, Serialize};
 
-use super::places::{Places, Writer};
+use super::{
+    super::StoredKnowledge,
+    places::{Places, Writer},
+};
 use crate::report::{content::Report, scan::Reports};
 
 /// The known changes of all packages. Parallel runs share them: a run compiles less if it knows the patterns of the
@@ -114,8 +117,13 @@ impl KnownChanges {
         met.map(|(id, _)| id).collect::<BTreeSet<_>>().len()
     }
 
-    /// Returns all known changes for the journal.
-    pub(super) fn stored(&self) -> serde_json::Result<serde_json::Value> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ChangeId, PackageChanges>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StoredKnowledge for KnownChanges {
+    fn knowledge(&self) -> Option<serde_json::Value> {
         let stored = |(package, known): (&ChangeId, &PackageChanges)| {
             let mut met = Reports::new(true);
             known.met.values().for_each(|report| met.add(report.clone()));
@@ -123,11 +131,10 @@ impl KnownChanges {
             let places = known.places.iter().map(|(writer, places)| (writer.clone(), *places)).collect();
             StoredPackage { package: package.0, met, patterns, places }
         };
-        serde_json::to_value(self.lock().iter().map(stored).collect::<Vec<_>>())
+        serde_json::to_value(self.lock().iter().map(stored).collect::<Vec<_>>()).ok()
     }
 
-    /// Restores known changes.
-    pub(super) fn restore(&self, stored: serde_json::Value) -> serde_json::Result<()> {
+    fn restore(&self, stored: serde_json::Value) -> serde_json::Result<()> {
         let stored: Vec<StoredPackage> = serde_json::from_value(stored)?;
         *self.lock() = stored
             .into_iter()
@@ -138,10 +145,6 @@ impl KnownChanges {
             })
             .collect();
         Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ChangeId, PackageChanges>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -195,7 +195,7 @@ impl<'a> Inquiry<'a> {
         axis: Box<dyn Axis>,
         what: &str,
     ) -> io::Result<(FoundChanges, Option<Outcome>, Option<String>)> {
-        let those = axis.terms().axis;
+        let those = axis.facts().terms.axis;
         let mut target = self.crates.narrowed(self.tests, axis);
         let Searched { end, found, verdict, .. } = lab.search(&mut target)?;
         if end.status == Exit::Interrupted {

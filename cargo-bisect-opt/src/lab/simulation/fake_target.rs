@@ -22,7 +22,7 @@ use super::{
     clock::{Cancelled, Clock, Steps},
 };
 use crate::{
-    axes::{crates, gated, passes},
+    axes::{Application, Axis, Files, crates, facts::AxisFacts, gated, passes},
     lab::target::{Judge, Judgement, Reproduction, Runner, Target},
     output::terms::Terms,
     process::{ReadAlong as _, interrupt::Interrupt},
@@ -63,8 +63,7 @@ pub(super) struct FakeTarget {
     runner: Arc<FakeRunner>,
     /// A function that returns true if the search continues for each of this number of failing tests.
     splits: fn(usize) -> bool,
-    terms: Terms,
-    subject: Option<String>,
+    axis: FakeAxis,
     /// The tests that failed with everything enabled, and with everything disabled, as far as runs were made.
     ends: [Option<BTreeSet<usize>>; 2],
     /// True if no other run at an end state will come.
@@ -72,6 +71,13 @@ pub(super) struct FakeTarget {
     /// The tests for each of which the search continues.
     searched: Arc<Vec<usize>>,
     notes: Vec<String>,
+}
+
+/// An axis whose runs are simulated.
+#[derive(Debug)]
+struct FakeAxis {
+    terms: Terms,
+    subject: Option<String>,
 }
 
 /// The observations of a run.
@@ -130,14 +136,7 @@ impl FakeTarget {
                 Some("never") => |_| false,
                 Some(other) => panic!("per test: {other}"),
             },
-            terms: match settings.take("axis") {
-                None => Terms::TOGGLES,
-                Some("crates") => crates::TERMS,
-                Some("functions") => gated::FUNCTIONS,
-                Some("passes") => passes::TERMS,
-                Some(other) => panic!("axis: {other}"),
-            },
-            subject: settings.take("subject").map(str::to_owned),
+            axis: FakeAxis::parse(settings),
             ends: [None, None],
             is_settled: false,
             searched: Arc::default(),
@@ -369,7 +368,48 @@ impl Judge for FakeTarget {
     }
 }
 
+impl FakeAxis {
+    fn parse(settings: &mut Settings<'_>) -> Self {
+        let terms = match settings.take("axis") {
+            None => Terms::TOGGLES,
+            Some("crates") => crates::TERMS,
+            Some("functions") => gated::FUNCTIONS,
+            Some("passes") => passes::TERMS,
+            Some(other) => panic!("axis: {other}"),
+        };
+        Self { terms, subject: settings.take("subject").map(str::to_owned) }
+    }
+}
+
+impl Axis for FakeAxis {
+    fn facts(&self) -> AxisFacts {
+        AxisFacts::of(self.terms)
+    }
+
+    fn subject(&self) -> Option<String> {
+        self.subject.clone()
+    }
+
+    fn apply(&self, _: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(Application::default())
+    }
+
+    fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
+        let kind = match self.terms.axis {
+            "crates" => crates::KIND,
+            "functions" => gated::FUNCTION,
+            "passes" => passes::KIND,
+            _ => report.kind,
+        };
+        Report { kind, ..report }
+    }
+}
+
 impl Target for FakeTarget {
+    fn axis(&self) -> &dyn Axis {
+        &self.axis
+    }
+
     fn kind(&self) -> TargetKind {
         TargetKind::Program
     }
@@ -382,31 +422,13 @@ impl Target for FakeTarget {
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/simulated"))
     }
 
-    fn terms(&self) -> Terms {
-        self.terms
-    }
-
-    fn subject(&self) -> Option<String> {
-        self.subject.clone()
-    }
-
-    fn change(&self, report: Report, _: Mode) -> Report {
-        let kind = match self.terms.axis {
-            "crates" => crates::KIND,
-            "functions" => gated::FUNCTION,
-            "passes" => passes::KIND,
-            _ => report.kind,
-        };
-        Report { kind, ..report }
-    }
-
     /// The sources of this target are those of the driver, so what git says changes.
     fn last_change(&self, change: &Report) -> Option<LastChange> {
         (!change.frames.is_empty()).then_some(LastChange { commit: None })
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
-        let choice = Choice::of(self.order(), again.selection);
+        let choice = self.axis.numbering().choice(again.selection);
         [&["simulate".to_owned(), choice.to_string()], again.tests].concat().join(" ")
     }
 }

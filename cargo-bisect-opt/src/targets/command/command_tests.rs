@@ -11,10 +11,11 @@ use super::*;
 use crate::run::spec::Choice;
 use crate::{
     axes::protocol::Protocol,
-    lab::target::{Reader, Runner},
+    lab::target::Runner,
     process::{SpawnError, interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
     run::{
         in_flight::InFlight,
+        reader::Reader,
         repetition::Repetition,
         spec::{Purpose, RunSpec, Surroundings},
     },

@@ -5,16 +5,12 @@ mod runner;
 
 use std::{
     collections::{BTreeSet, HashMap},
-    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order, Outcome, Question, Reason, Selection, Trial},
-};
+use bisect_core::search::{Mode, Outcome, Question, Reason, Selection, Trial};
 use regex::bytes::Regex;
 
 pub(crate) use runner::UsageError;
@@ -28,17 +24,12 @@ use crate::{
         },
         target::{Judge, Judgement, Reproduction, Target},
     },
-    output::{
-        events::{Patches, StopGap},
-        terms::Terms,
-    },
     process::{launcher::Launcher, shell},
-    report::{content::Report, scan::Reports},
+    report::scan::Reports,
     run::{
         cause::Cause,
         error::RunError,
         lost_reports::LostReports,
-        numbering::Numbering,
         result::{Failed, Note, Notes, RunResult},
         seed::Seed,
         spec::EndState,
@@ -109,11 +100,6 @@ impl CommandTarget {
             notes,
             lost_reports: LostReports::default(),
         })
-    }
-
-    /// Returns the axis that searches it.
-    pub(crate) fn axis(&self) -> &dyn Axis {
-        &*self.runner.axis
     }
 
     /// Returns the same command, for a search by another axis.
@@ -238,6 +224,10 @@ impl Judge for CommandTarget {
 }
 
 impl Target for CommandTarget {
+    fn axis(&self) -> &dyn Axis {
+        &*self.runner.axis
+    }
+
     fn describe(&self) -> String {
         self.runner.line()
     }
@@ -246,74 +236,14 @@ impl Target for CommandTarget {
         &self.runner.options.root
     }
 
-    fn terms(&self) -> Terms {
-        self.runner.axis.terms()
-    }
-
-    fn order(&self) -> Order {
-        self.runner.axis.order()
-    }
-
-    fn numbering(&self) -> Numbering {
-        self.runner.axis.numbering()
-    }
-
-    fn likely(&self) -> Vec<ChangeId> {
-        self.runner.axis.likely()
-    }
-
-    fn learns_likely(&self) -> bool {
-        self.runner.axis.learns_likely()
-    }
-
-    fn likely_after(&self, failed: &[String]) -> Vec<Vec<ChangeId>> {
-        self.runner.axis.likely_after(failed)
-    }
-
-    fn subject(&self) -> Option<String> {
-        self.runner.axis.subject()
-    }
-
-    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
-        self.runner.axis.headline(changes, mode)
-    }
-
-    fn is_of_versions(&self) -> bool {
-        self.runner.axis.moves_lines()
-    }
-
-    fn needs_text_run(&self) -> bool {
-        self.runner.axis.needs_text_run()
-    }
-
-    fn change(&self, report: Report, mode: Mode) -> Report {
-        self.runner.axis.change_in(report, &self.runner.options.root, mode)
-    }
-
-    fn stop_gap(&self, ids: &[ChangeId], changes: &[Report]) -> Option<StopGap> {
-        self.runner.axis.stop_gap(ids, changes)
-    }
-
-    fn next_step(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        self.runner.axis.next_step(ids, mode, &self.runner.line())
-    }
-
-    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        self.runner.axis.short_line(ids, mode)
-    }
-
-    fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {
-        self.runner.axis.patches(ids, mode)
-    }
-
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
         let &Reproduction { selection, directory, stem, reader, .. } = again;
-        let choice = self.numbering().choice(selection);
+        let choice = self.axis().numbering().choice(selection);
         // What failed by chance may fail again with the same random number.
         let random = self.failing.get(&choice.to_string()).copied();
         let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));
         let files = Files { directory, stem, report_file: None };
-        match self.runner.axis.reproduction(&choice, &files) {
+        match self.axis().reproduction(&choice, &files) {
             Ok(application) => {
                 self.runner.line_with(application, random, (reader, again.limit(self.runner.options.timeout)))
             }

@@ -25,7 +25,7 @@ use crate::{
     cargo::line_settings::TARGET_DIRECTORIES,
     lab::{
         calibration::{Calibration, Meaning, environment_note},
-        target::{Reader, Runner},
+        target::Runner,
     },
     process::{
         self, Ending, ProcessSpec, ReadAlong, SpawnError, own_file,
@@ -41,6 +41,7 @@ use crate::{
         lost_reports,
         outcome::{SEARCHED, classify},
         pasting::{LineResult, Pasting},
+        reader::Reader,
         repetition::Repetition,
         result::Note,
         spec::{RunSpec, Surroundings},
@@ -129,7 +130,7 @@ impl CommandRunner {
             }
         };
         let arguments: Vec<_> = words.cloned().collect();
-        let placeholder = axis.placeholder();
+        let placeholder = axis.facts().placeholder;
         let mut runner = Self { options, axis, placeholder, paths: None, variables, program, arguments };
         match placeholder {
             Some(Placeholder { word, usage, is_required: true, .. })
@@ -225,7 +226,7 @@ impl CommandRunner {
     ) -> Result<(CommandExecution, Duration, Option<Note>), RunError> {
         let random = self.options.seed.number(spec.number, i);
         let (command, _temporary) = self.command(spec, surroundings, applied, random)?;
-        let mut scanner = self.axis.is_reported_by_target().then(|| reports.scanner());
+        let mut scanner = self.axis.facts().reporter.is_target().then(|| reports.scanner());
         surroundings.seat.set(Activity::Program(self.program.clone()));
         let started = process::run(ProcessSpec {
             command,
@@ -256,7 +257,7 @@ impl CommandRunner {
         }
         let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));
         // Runs of other source code fail on other lines.
-        let cause = if self.axis.moves_lines() { cause.map(Cause::without_lines) } else { cause };
+        let cause = if self.axis.facts().sources.differ() { cause.map(Cause::without_lines) } else { cause };
         let note = finished.lost_log.as_ref().map(Note::lost_log);
         Ok((CommandExecution { random, outcome, reason, cause, lost_reports }, finished.duration, note))
     }
@@ -389,8 +390,8 @@ impl Runner for CommandRunner {
             }
             _ => None,
         };
-        let mut reports = Reports::new(spec.choice.asks_for_text() || !self.axis.needs_text_run());
-        let place = match self.axis.place(&spec.choice, spec.slot)? {
+        let mut reports = Reports::new(spec.choice.asks_for_text() || !self.axis.facts().reporter.needs_text_run());
+        let place = match self.axis.copies().map(|copies| copies.place(&spec.choice, spec.slot)).transpose()? {
             None => None,
             Some(Place::At(place)) => Some(place),
             Some(Place::Missing(why)) => return self.unmade(spec, why, reports),

@@ -14,11 +14,10 @@ use super::{
     attempt::Attempt,
     criteria::Part,
     run_context::{RunContext, unusable},
-    runner::BuildCounts,
     test_selection::{Failure, Failures},
 };
 use crate::{
-    cargo::Built,
+    cargo::{BuildCounts, Built},
     process::{Ending, Finished},
     run::{
         cause::Cause,
@@ -67,7 +66,7 @@ fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result
     builds.has_compiled |= has_begun;
     let has_compiled = builds.has_compiled || run.brief.has_compiled;
     // If the changes may be the cause, only the run without them decides.
-    let may_be_changes = run.runner.axis.decides_whether_cargo_compiles();
+    let may_be_changes = run.runner.axis.facts().decides_whether_cargo_compiles;
     let is_without = run.spec.choice.end_state() == Some(EndState::AllOff);
     if !has_begun && (!may_be_changes || is_without && !has_compiled) {
         if !has_compiled {

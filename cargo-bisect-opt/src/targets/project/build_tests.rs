@@ -73,7 +73,8 @@ fn build_time_changes_are_searched_by_building() {
 
     let found: Vec<_> = bench.search();
     assert_eq!(found, [(1, strings(&["tests::fails_if_the_second_is_fast"]))]);
-    assert!(bench.program.summary().unwrap().contains(" builds for these runs compiled "));
+    let summary = bench.program.axis().summary(bench.program.builds()).unwrap();
+    assert!(summary.contains(" builds for these runs compiled "));
 }
 
 #[test]

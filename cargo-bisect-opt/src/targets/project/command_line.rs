@@ -14,9 +14,8 @@ use super::{
 use crate::{
     axes::{Application, Files, Preparation},
     cargo::{BuildOverrides, Executable, Subcommand, libtest, line_settings, nextest},
-    lab::target::Reader,
     process::shell,
-    run::spec::Choice,
+    run::{reader::Reader, spec::Choice},
 };
 
 /// The environment variables that executables need, by the keys of executables. The bytes of an executable are searched

@@ -12,12 +12,11 @@ use super::{
     criteria::Part,
     process_per_test,
     run_context::{ExecutableRun, RunContext, Unbuilt, unusable},
-    runner::BuildCounts,
     test_selection::{Failures, Subset, TestSelection},
     unended,
 };
 use crate::{
-    cargo::{Artifacts, CargoError, Subcommand},
+    cargo::{Artifacts, BuildCounts, CargoError, Subcommand},
     process::Ending,
     report::scan::Reports,
     run::error::RunError,
@@ -61,7 +60,7 @@ pub(super) fn execute(
 ) -> Result<Execution, RunError> {
     let started = Instant::now();
     let mut parts = Vec::new();
-    let is_of_other_tests = run.is_of_other_code() && !run.runner.axis.decides_which_tests_there_are();
+    let is_of_other_tests = run.is_of_other_code() && !run.runner.axis.facts().decides_which_tests_there_are;
     let mut executables = match run.project.executables(artifacts) {
         Ok(executables) => executables,
         Err(error) if is_of_other_tests => return Ok(vec![not_there(error.to_string())]),

@@ -11,11 +11,12 @@ use super::{
     attempt::Attempt,
     criteria::Criteria,
     options::{PerTest, ProjectOptions},
-    runner::{Brief, BuildCounts, Parts, ProjectRun, ProjectRunner, Solo},
+    runner::{Brief, Parts, ProjectRun, ProjectRunner, Solo},
     test_selection::{Failure, Failures, TestSelection},
     unmatched_name,
 };
 use crate::{
+    cargo::BuildCounts,
     lab::calibration::{BothFail, Calibration, another_note, made_by_changes_note, usual_note},
     run::{
         cause::Cause,
@@ -85,9 +86,7 @@ impl Knowledge {
     /// If the target cannot be searched.
     pub(super) fn learn(&mut self, trial: &Trial, shown: &ProjectRun, runner: &ProjectRunner) -> Result<(), RunError> {
         self.notes.add(shown.notes.iter().cloned());
-        self.builds.builds += shown.builds.builds;
-        self.builds.compiled_crates += shown.builds.compiled_crates;
-        self.builds.has_compiled |= shown.builds.has_compiled;
+        self.builds.add_all(shown.builds);
         let attempts: Vec<_> = match &shown.parts {
             Parts::Together(attempt) => vec![attempt],
             Parts::Separate(solos) => solos.iter().map(|solo| &solo.attempt).collect(),

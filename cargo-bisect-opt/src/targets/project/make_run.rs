@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::{
     build, dependent_tests, execution,
     run_context::RunContext,
-    runner::{Brief, BuildCounts, Parts, ProjectRun, ProjectRunner},
+    runner::{Brief, Parts, ProjectRun, ProjectRunner},
     separately,
 };
 use crate::{
-    cargo::{Artifacts, line_settings},
+    axes::StoredKnowledge,
+    cargo::{Artifacts, BuildCounts, line_settings},
     lab::target::Runner,
     run::{
         error::RunError,
@@ -65,11 +66,13 @@ impl Runner for ProjectRunner {
 
     /// Returns the knowledge from builds. A target that is built before the search has learned nothing from runs.
     fn knowledge(&self) -> Option<String> {
-        if !self.axis.builds() {
+        if !self.axis.facts().builds {
             return None;
         }
-        let knowledge =
-            BuildKnowledge { artifacts: self.artifacts.get().map(Cow::Borrowed), axis: self.axis.knowledge() };
+        let knowledge = BuildKnowledge {
+            artifacts: self.artifacts.get().map(Cow::Borrowed),
+            axis: self.axis.stored().and_then(StoredKnowledge::knowledge),
+        };
         serde_json::to_string(&knowledge).ok()
     }
 
@@ -78,7 +81,7 @@ impl Runner for ProjectRunner {
         if let Some(artifacts) = artifacts {
             self.artifacts.get_or_init(|| artifacts.into_owned());
         }
-        axis.map_or(Ok(()), |axis| self.axis.restore(axis))
+        self.axis.stored().zip(axis).map_or(Ok(()), |(stored, axis)| stored.restore(axis))
     }
 
     fn paste(&self, line: &Pasting<'_>) -> LineResult {

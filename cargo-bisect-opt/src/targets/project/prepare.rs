@@ -89,10 +89,10 @@ pub(crate) fn prepare_axis(
     let show = Show { lines: terminal::show_lines, lines_if_live: terminal::show_lines_if_live };
     let show = (!options.quiet).then_some(show);
     let axis = chosen.prepare(&SearchedTarget { directory, project: Some(&users), interrupt, show })?;
-    let project = match axis.copied() {
+    let project = match axis.copies() {
         None => users,
-        Some(top) => {
-            check_paths(&options, top, chosen.option.name)?;
+        Some(copies) => {
+            check_paths(&options, copies.original(), chosen.option.name)?;
             with_own_target_directories(&users).map_err(CargoError::from)?
         }
     };

@@ -17,13 +17,13 @@ use bisect_core::protocol::names;
 use super::{
     attempt::{Execution, judge, raw_outcome},
     criteria::{Criteria, Part},
-    runner::{Brief, BuildCounts, ProjectRunner},
+    runner::{Brief, ProjectRunner},
     test_selection::{Failure, Failures, Subset},
 };
 use crate::{
     axes::{AfterBuild, Application, Files, Place},
     cargo::{
-        Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, IfMissing, Project, Subcommand,
+        Artifacts, BuildCounts, BuildOutput, BuildOverrides, CargoError, Executable, IfMissing, Project, Subcommand,
         has_missing_name, libtest,
     },
     lab::calibration::{environment_note, unbuilt},
@@ -73,14 +73,15 @@ impl<'a> RunContext<'a> {
     ) -> Result<Self, RunError> {
         let files = Files::of_run(surroundings, spec);
         let application = runner.axis.apply(&spec.choice, &files)?;
-        let (project, missing) = match runner.axis.place(&spec.choice, spec.slot)? {
-            None => (runner.project.clone(), None),
-            Some(Place::Missing(why)) => (runner.project.clone(), Some(why)),
-            Some(Place::At(place)) => match runner.project.in_copy(&place) {
-                Ok(project) => (Arc::new(project), None),
-                Err(error) => (runner.project.clone(), Some(error.to_string())),
-            },
-        };
+        let (project, missing) =
+            match runner.axis.copies().map(|copies| copies.place(&spec.choice, spec.slot)).transpose()? {
+                None => (runner.project.clone(), None),
+                Some(Place::Missing(why)) => (runner.project.clone(), Some(why)),
+                Some(Place::At(place)) => match runner.project.in_copy(&place) {
+                    Ok(project) => (Arc::new(project), None),
+                    Err(error) => (runner.project.clone(), Some(error.to_string())),
+                },
+            };
         if let Some(missing) = &missing {
             own_file::write(&spec.log, missing)?;
         }
@@ -107,7 +108,7 @@ impl<'a> RunContext<'a> {
 
     /// Returns true if other runs have other source code, which may lack what is to be run.
     pub(super) fn is_of_other_code(&self) -> bool {
-        self.runner.axis.moves_lines()
+        self.runner.axis.facts().sources.differ()
     }
 
     /// Builds what this run executes, if the axis wants a build; otherwise returns the first complete build.
@@ -189,7 +190,7 @@ impl<'a> RunContext<'a> {
 
     /// Returns empty reports. They keep text if the run asks for it, or if every run has text anyway.
     pub(super) fn new_reports(&self) -> Reports {
-        Reports::new(self.spec.choice.asks_for_text() || !self.runner.axis.needs_text_run())
+        Reports::new(self.spec.choice.asks_for_text() || !self.runner.axis.facts().reporter.needs_text_run())
     }
 
     /// Executes as often as necessary to decide the run.
@@ -230,7 +231,7 @@ impl<'a> RunContext<'a> {
         // A launcher or a runner may start the executable where the report file cannot be reached: then reports come with
         // the output.
         let is_elsewhere = self.runner.options.launcher.is_some() || self.project.has_runner;
-        let has_reports = is_elsewhere && self.runner.axis.is_reported_by_target();
+        let has_reports = is_elsewhere && self.runner.axis.facts().reporter.is_target();
         self.surroundings.seat.set(match start.subset {
             Subset::Tests(tests) => Activity::Tests(tests.len()),
             Subset::Nothing | Subset::Everything => Activity::Program(start.executable.to_string()),

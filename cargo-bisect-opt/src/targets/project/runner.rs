@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     axes::Axis,
-    cargo::{Artifacts, Executable, Project},
+    cargo::{Artifacts, BuildCounts, Executable, Project},
     lab::calibration::Calibration,
     run::{result::Note, spec::EndState, target_kind::TargetKind},
 };
@@ -71,26 +71,6 @@ pub(crate) struct Solo {
     pub(super) attempt: Attempt,
 }
 
-/// Counts of builds for a run.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct BuildCounts {
-    pub(super) builds: usize,
-    pub(super) compiled_crates: usize,
-    /// True if cargo began to compile.
-    pub(super) has_compiled: bool,
-}
-
-impl BuildCounts {
-    /// Counts a build, unless there was nothing to build.
-    pub(super) fn add(&mut self, artifacts: &Artifacts) {
-        if artifacts.is_complete && artifacts.units == 0 {
-            return;
-        }
-        self.builds += 1;
-        self.compiled_crates += artifacts.compiled_crates;
-    }
-}
-
 impl ProjectRunner {
     /// Returns the kind of the target.
     pub(super) fn kind(&self) -> TargetKind {
@@ -101,7 +81,7 @@ impl ProjectRunner {
     /// are missing with all changes enabled, that is a mistake of the user. `end` is the end state of the run, if it has
     /// one.
     pub(super) fn may_lack_tests(&self, end: Option<EndState>) -> bool {
-        self.axis.decides_which_tests_there_are() && end != Some(EndState::AllOn)
+        self.axis.facts().decides_which_tests_there_are && end != Some(EndState::AllOn)
     }
 
     /// Returns the first build of everything that the command line names; an empty one, before any run has built that.

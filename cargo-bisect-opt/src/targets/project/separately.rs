@@ -23,11 +23,11 @@ use super::{
     attempt::Attempt,
     criteria::Part,
     run_context::{ExecutableRun, RunContext, Unbuilt},
-    runner::{BuildCounts, Solo},
+    runner::Solo,
     test_selection::{Failure, Failures, Subset},
 };
 use crate::{
-    cargo::{Artifacts, libtest},
+    cargo::{Artifacts, BuildCounts, libtest},
     process::own_file,
     report::scan::Reports,
     run::{error::RunError, repetition::Repetition, result::Note},
@@ -46,7 +46,7 @@ pub(super) fn run(
     let mut reports = run.new_reports();
     // The compiler's messages apply to each test.
     run.collect(built.as_deref().ok(), &mut reports)?;
-    if built.is_err() || run.runner.axis.builds() {
+    if built.is_err() || run.runner.axis.facts().builds {
         reports.read_file(&run.spec.report_file)?;
     }
     let artifacts = match built {
@@ -122,7 +122,7 @@ fn run_alone(
     }
     let repetition = test_run.repetition;
     let (build_time, duration) = (Duration::ZERO, Duration::ZERO);
-    let passes_if_missing = run.runner.axis.decides_which_tests_there_are();
+    let passes_if_missing = run.runner.axis.facts().decides_which_tests_there_are;
     let unresolved = |words, reports| Attempt::unresolved(Reason::Skip, words, reports, Duration::ZERO);
     let Some(executable) = artifacts.executables.iter().find(|other| other.key() == test.executable) else {
         if passes_if_missing {

@@ -3,14 +3,13 @@
 use std::{
     cell::RefCell,
     collections::BTreeSet,
-    io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
 use bisect_core::{
     ChangeId,
-    search::{Mode, Order, Outcome, Selection, Trial},
+    search::{Outcome, Selection, Trial},
 };
 
 use super::{
@@ -21,21 +20,17 @@ use super::{
     test_selection::Failure,
 };
 use crate::{
-    axes::{Axis, Files},
-    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
+    axes::{Axis, Files, FurtherSearch, LateChanges, facts::AxisFacts},
+    cargo::{Artifacts, BuildCounts, BuildOutput, BuildOverrides, CargoError, Project},
     lab::{
         calibration::BothFail,
         target::{Judge, Judgement, Reproduction, Target},
     },
-    output::{
-        events::{Patches, StopGap},
-        terms::Terms,
-    },
+    output::terms::Terms,
     process::{interrupt::Interrupt, scratch_dir::ScratchDir},
-    report::{content::Report, scan::Reports},
+    report::scan::Reports,
     run::{
         error::RunError,
-        numbering::Numbering,
         result::RunResult,
         spec::{Choice, EndState},
         target_kind::TargetKind,
@@ -69,11 +64,6 @@ impl ProjectTarget {
         Self { runner, knowledge, needed_variables: RefCell::default(), root }
     }
 
-    /// Returns the axis that searches it.
-    pub(crate) fn axis(&self) -> &dyn Axis {
-        &*self.runner.axis
-    }
-
     /// Returns the same project, for a search by another axis for the known failures of these tests; for all known
     /// failures, if the failing tests are not known.
     pub(crate) fn narrowed(&self, tests: &[String], axis: Box<dyn Axis>) -> Self {
@@ -89,7 +79,8 @@ impl ProjectTarget {
     /// there is no such search.
     pub(crate) fn holding(&self, held: &[ChangeId]) -> Option<Self> {
         let ProjectRunner { options, project, axis, artifacts } = &*self.runner;
-        Some(Self::new(options.clone(), project.clone(), axis.holding(held)?, artifacts.get().cloned()))
+        let axis = axis.further(FurtherSearch::Holding(held)).pop()?.ok()?;
+        Some(Self::new(options.clone(), project.clone(), axis, artifacts.get().cloned()))
     }
 
     fn searched_by(&self, tests: &[String], axis: Box<dyn Axis>, per_test: PerTest) -> Self {
@@ -130,7 +121,7 @@ impl ProjectTarget {
     /// # Errors
     /// If it does not build.
     pub(crate) fn build_without_changes(&self, interrupt: &Interrupt) -> Result<(), CargoError> {
-        let none = Choice::of(self.runner.axis.order(), &Selection::all()).at_end(EndState::AllOff);
+        let none = Choice::of(self.runner.axis.numbering().order, &Selection::all()).at_end(EndState::AllOff);
         let application =
             self.runner.axis.apply(&none, &Files { directory: Path::new(""), stem: "", report_file: None });
         let overrides = application.ok().and_then(|application| application.build);
@@ -168,7 +159,8 @@ impl Judge for ProjectTarget {
     fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {
         self.knowledge.learn(trial, shown, &self.runner)?;
         let is_end = EndState::of(trial.question).is_some();
-        if is_end && self.knowledge.tests.fails_at_one_end() { self.runner.axis.find_changes() } else { Ok(()) }
+        let late = self.axis().late().filter(|_| is_end && self.knowledge.tests.fails_at_one_end());
+        late.map_or(Ok(()), LateChanges::find)
     }
 
     fn needs_controls(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
@@ -187,8 +179,9 @@ impl Judge for ProjectTarget {
             Parts::Together(ref attempt) if self.knowledge.must_wait_with(attempt) => Judgement::Pending(shown),
             Parts::Together(attempt) => {
                 let mut result = self.knowledge.judge(trial, None, attempt, &runner.options);
-                if EndState::of(trial.question).is_some() && result.outcome == Outcome::Fail {
-                    result.reports.add_known(runner.axis.unreported_changes());
+                let failed_at_end = EndState::of(trial.question).is_some() && result.outcome == Outcome::Fail;
+                if let Some(late) = runner.axis.late().filter(|_| failed_at_end) {
+                    result.reports.add_known(late.unreported());
                 }
                 Judgement::Ready(vec![result])
             }
@@ -224,7 +217,7 @@ impl Judge for ProjectTarget {
     }
 
     fn can_hold(&self) -> bool {
-        self.runner.axis.holding(&[]).is_some()
+        !self.axis().further(FurtherSearch::Holding(&[])).is_empty()
     }
 
     fn take_notes(&mut self) -> Vec<String> {
@@ -233,93 +226,39 @@ impl Judge for ProjectTarget {
 }
 
 impl Target for ProjectTarget {
+    fn axis(&self) -> &dyn Axis {
+        &*self.runner.axis
+    }
+
+    fn terms(&self) -> Terms {
+        let AxisFacts { terms, reporter, .. } = self.axis().facts();
+        let may_be_lost = self.runner.project.has_runner && reporter.is_target();
+        if may_be_lost { terms.through_runner() } else { terms }
+    }
+
     fn describe(&self) -> String {
         self.runner.project.command_line()
+    }
+
+    fn line(&self) -> String {
+        let line = self.describe();
+        line.strip_prefix("cargo ").map_or_else(|| line.clone(), |rest| format!("cargo bisect-opt {rest}"))
     }
 
     fn root(&self) -> &Path {
         &self.root
     }
 
-    fn keep_in(&self, file: &Path) -> io::Result<()> {
-        self.runner.axis.keep_in(file)
-    }
-
-    fn terms(&self) -> Terms {
-        let terms = self.runner.axis.terms();
-        let may_be_lost = self.runner.project.has_runner && self.runner.axis.is_reported_by_target();
-        if may_be_lost { terms.through_runner() } else { terms }
-    }
-
-    fn order(&self) -> Order {
-        self.runner.axis.order()
-    }
-
-    fn numbering(&self) -> Numbering {
-        self.runner.axis.numbering()
-    }
-
-    fn likely(&self) -> Vec<ChangeId> {
-        self.runner.axis.likely()
-    }
-
-    fn learns_likely(&self) -> bool {
-        self.runner.axis.learns_likely()
-    }
-
-    fn likely_after(&self, failed: &[String]) -> Vec<Vec<ChangeId>> {
-        self.runner.axis.likely_after(failed)
-    }
-
-    fn subject(&self) -> Option<String> {
-        self.runner.axis.subject()
-    }
-
-    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
-        self.runner.axis.headline(changes, mode)
-    }
-
     fn kind(&self) -> TargetKind {
         self.runner.kind()
-    }
-
-    fn is_of_versions(&self) -> bool {
-        self.runner.axis.moves_lines()
-    }
-
-    fn needs_text_run(&self) -> bool {
-        self.runner.axis.needs_text_run()
-    }
-
-    fn change(&self, report: Report, mode: Mode) -> Report {
-        self.runner.axis.change_in(report, &self.root, mode)
-    }
-
-    fn stop_gap(&self, ids: &[ChangeId], changes: &[Report]) -> Option<StopGap> {
-        self.runner.axis.stop_gap(ids, changes)
-    }
-
-    fn next_step(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        let line = self.runner.project.command_line();
-        let line = line.strip_prefix("cargo ").map_or_else(|| line.clone(), |rest| format!("cargo bisect-opt {rest}"));
-        self.runner.axis.next_step(ids, mode, &line)
-    }
-
-    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        self.runner.axis.short_line(ids, mode)
-    }
-
-    fn patches(&self, ids: &[ChangeId], mode: Mode) -> io::Result<Option<Patches>> {
-        self.runner.axis.patches(ids, mode)
     }
 
     fn rustc(&self) -> Option<String> {
         self.runner.project.rustc_version().lines().next().map(str::to_owned)
     }
 
-    fn summary(&self) -> Option<String> {
-        let builds = self.knowledge.builds;
-        self.runner.axis.summary(builds.builds, builds.compiled_crates)
+    fn builds(&self) -> BuildCounts {
+        self.knowledge.builds
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
@@ -328,7 +267,7 @@ impl Target for ProjectTarget {
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
         CommandLine { runner, knowledge, needed_variables, reader, limit }.of(
-            &self.numbering().choice(selection),
+            &self.axis().numbering().choice(selection),
             tests,
             &Files { directory, stem, report_file: None },
         )

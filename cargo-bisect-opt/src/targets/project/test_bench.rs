@@ -22,12 +22,13 @@ use crate::{
     axes::Files,
     cargo::{CargoError, Subcommand},
     fixture::Fixture,
-    lab::target::{Judge, Judgement, Reader, Runner, Target},
+    lab::target::{Judge, Judgement, Runner, Target},
     process::{interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
     report::kind::ChangeKind,
     run::{
         error::RunError,
         in_flight::InFlight,
+        reader::Reader,
         repetition::Repetition,
         result::RunResult,
         spec::{Choice, Purpose, RunSpec, Surroundings},
@@ -103,9 +104,8 @@ impl Bench {
 
     /// Returns the kind of the changes of a toggle.
     pub(super) fn kind(&self, toggle: &str) -> ChangeKind {
-        self.program
-            .change(crate::report::text::parse(ChangeId(0), vec![format!("src/lib.rs:1:1 {toggle}")]), Mode::Enable)
-            .kind
+        let report = crate::report::text::parse(ChangeId(0), vec![format!("src/lib.rs:1:1 {toggle}")]);
+        self.program.axis().change(report, self.program.root(), Mode::Enable).kind
     }
 
     pub(super) fn reproduce(&self, pattern: &str) -> String {

@@ -64,7 +64,7 @@ pub(super) fn name(
     let Some(cause) = cause.filter(|_| part.outcome == Outcome::Fail && part.tests.is_some()) else {
         return Ok(part);
     };
-    if !run.runner.options.subcommand.is_test() || !run.runner.axis.names_unended_tests() {
+    if !run.runner.options.subcommand.is_test() || !run.runner.axis.facts().reporter.names_unended_tests() {
         return Ok(part);
     }
     let whole = Whole { cause: &cause, limit: limit_alone(run, &cause, finished, start) };
@@ -138,7 +138,7 @@ fn unended(
         }
     }
     let unended = unended_alone(run, running, whole, start)?;
-    if run.runner.axis.builds() || unended.is_empty() {
+    if run.runner.axis.facts().builds || unended.is_empty() {
         return Ok(unended);
     }
     // A test that needs another one fails alone whatever is enabled. It must not be separated from that test.

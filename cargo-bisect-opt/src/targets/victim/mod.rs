@@ -1,13 +1,13 @@
 //! A test and the others of its executable: which of them make it fail, or which does it need?
 //!
 //! The [runner] runs the test, the *victim*, in one process with others that are chosen by name, or in a process of its
-//! own after them. The [target] is owned by the loop, and words the answer. It has no axis: what a change is and what
-//! a failure is cannot be separated here, since both are tests.
+//! own after them. The [target] is owned by the loop. Its axis is the [other tests](other_tests).
 //!
 //! One after the other, only tests that precede the victim in the harness's order can matter.
 
 mod candidates;
 mod options;
+mod other_tests;
 mod outcome;
 #[cfg(test)]
 mod outcome_tests;

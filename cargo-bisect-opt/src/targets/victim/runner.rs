@@ -1,17 +1,18 @@
 //! The runner of a victim, which any thread can use.
 
-use std::{collections::HashSet, env, ffi::OsString, path::Path, process::Command, sync::Arc, thread, time::Duration};
+use std::{env, ffi::OsString, path::Path, process::Command, thread, time::Duration};
 
-use bisect_core::{ChangeId, protocol::names, search::Outcome};
+use bisect_core::{protocol::names, search::Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::{
     options::VictimOptions,
+    other_tests::OtherTests,
     outcome::VictimRule,
-    suite::Suite,
-    way::{Thing, Threads, Way},
+    way::{Thing, Way},
 };
 use crate::{
+    axes::{AfterBuild, Axis as _},
     cargo::libtest,
     lab::target::Runner,
     process::{self, Ending, Finished, ProcessSpec, scratch_dir::ScratchDir},
@@ -24,7 +25,7 @@ use crate::{
         pasting::{LineResult, Pasting},
         repetition::Repetition,
         result::Note,
-        spec::{Choice, RunSpec, Surroundings},
+        spec::{RunSpec, Surroundings},
         stored_outcome,
         target_kind::TargetKind,
     },
@@ -33,26 +34,10 @@ use crate::{
 /// A maker of runs of a victim with some of the other tests.
 #[derive(Clone, Debug)]
 pub(crate) struct VictimRunner {
-    pub(super) suite: Arc<Suite>,
-    pub(super) victim: String,
-    /// The other tests, in the order of the harness: the changes.
-    pub(super) others: Vec<String>,
-    pub(super) required: Required,
-    pub(super) way: Way,
-    /// A thing that is new in each run.
-    pub(super) renewed: Option<Thing>,
+    pub(super) axis: OtherTests,
     /// The variables that a new environment lacks.
     pub(super) variables: Vec<OsString>,
     pub(super) options: VictimOptions,
-}
-
-/// The tests that run in each run, because the victim needs them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Required {
-    /// Their names.
-    pub(super) tests: Vec<String>,
-    /// True if what they set is state in the process, false if it is outside; `None` if that is not known.
-    pub(super) sets_process_state: Option<bool>,
 }
 
 /// The observations of one run.
@@ -91,61 +76,6 @@ pub(super) fn spare_variables() -> Vec<OsString> {
 }
 
 impl VictimRunner {
-    /// Returns the positions of the tests that a choice enables.
-    pub(super) fn chosen(&self, choice: &Choice) -> Vec<usize> {
-        (0..self.others.len()).filter(|&at| choice.enables(id(at))).collect()
-    }
-
-    /// Returns the tests that the victim needs and that run in its process, or else in the process before it.
-    ///
-    /// If they set state in the process, they run with the victim. If not, they run with the others, so that the order
-    /// of the tests stays the same.
-    fn required(&self, with_victim: bool) -> &[String] {
-        let is_here = match self.way {
-            Way::Serial | Way::Parallel(_) => true,
-            Way::Apart(_) => self.required.sets_process_state.unwrap_or(true) == with_victim,
-        };
-        if is_here { &self.required.tests } else { &[] }
-    }
-
-    /// Returns the arguments for one process with these tests, and the victim if it runs with them.
-    pub(super) fn arguments(&self, chosen: &[usize], with_victim: bool) -> Vec<OsString> {
-        self.suite.arguments_for(&self.tests(chosen, with_victim), !self.is_parallel())
-    }
-
-    /// Returns the tests of one process with these tests, and the victim if it runs with them.
-    pub(super) fn tests(&self, chosen: &[usize], with_victim: bool) -> Vec<&str> {
-        let mut tests: Vec<_> = chosen.iter().map(|&at| self.others[at].as_str()).collect();
-        tests.extend(self.required(with_victim).iter().map(String::as_str));
-        tests.extend(with_victim.then_some(self.victim.as_str()));
-        tests
-    }
-
-    /// Returns true if the tests of one process run at once.
-    pub(super) fn is_parallel(&self) -> bool {
-        matches!(self.way, Way::Parallel(_))
-    }
-
-    /// Returns the number of tests that run at once in the process of the victim.
-    pub(super) fn threads(&self) -> usize {
-        match self.way {
-            Way::Parallel(Threads::Usual) => self.suite.threads,
-            Way::Parallel(Threads::More) => self.more_threads().unwrap_or(self.suite.threads),
-            Way::Serial | Way::Apart(_) => 1,
-        }
-    }
-
-    /// Returns the number of tests at once that the harness does not choose by itself, if there is one.
-    pub(super) fn more_threads(&self) -> Option<usize> {
-        self.suite.more_threads.filter(|_| self.way == Way::Parallel(Threads::More))
-    }
-
-    /// Returns the chosen tests and the victim, in the order in which the harness starts them.
-    fn in_order(&self, chosen: &[usize]) -> Vec<&str> {
-        let tests: HashSet<_> = chosen.iter().map(|&at| self.others[at].as_str()).chain([&*self.victim]).collect();
-        self.suite.tests.iter().map(String::as_str).filter(|test| tests.contains(test)).collect()
-    }
-
     /// Makes a run, and returns the end of the process in which the victim ran, and the number of tests in it.
     fn execute(
         &self,
@@ -153,21 +83,22 @@ impl VictimRunner {
         surroundings: &Surroundings<'_>,
         chosen: &[usize],
     ) -> Result<(Finished, usize), RunError> {
-        let command = |arguments: &[OsString]| self.suite.launch.command(arguments);
-        surroundings.seat.set(Activity::Tests(chosen.len() + self.required.tests.len() + 1));
-        let Way::Apart(apart) = self.way else {
-            let mut command = command(&self.arguments(chosen, true));
-            if let Some(threads) = self.more_threads() {
+        let axis = &self.axis;
+        let command = |arguments: &[OsString]| axis.suite.launch.command(arguments);
+        surroundings.seat.set(Activity::Tests(chosen.len() + axis.required.tests.len() + 1));
+        let Way::Apart(apart) = axis.way else {
+            let mut command = command(&axis.arguments(chosen, true));
+            if let Some(threads) = axis.more_threads() {
                 command.env(libtest::THREADS, threads.to_string());
             }
             let _temporary = surroundings.set_apart(&mut command, spec.slot)?;
             let own = surroundings.scratch.inner()?;
-            if let Some(thing) = self.renewed {
+            if let Some(thing) = axis.renewed {
                 self.renew(&mut command, thing, &own);
             }
-            return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + self.required.tests.len() + 1));
+            return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + axis.required.tests.len() + 1));
         };
-        let (mut first, mut second) = (command(&self.arguments(chosen, false)), command(&self.arguments(&[], true)));
+        let (mut first, mut second) = (command(&axis.arguments(chosen, false)), command(&axis.arguments(&[], true)));
         let slot = |is_new: bool| spec.slot + usize::from(is_new && apart.thing == Some(Thing::Slot));
         let temporary = surroundings.set_apart(&mut first, slot(apart.is_shared))?;
         surroundings.slots.apply(&mut second, slot(true));
@@ -189,7 +120,7 @@ impl VictimRunner {
         } else {
             self.run(first, &log, surroundings).and_then(|_| self.run(second, &spec.log, surroundings))
         };
-        Ok((victim?, self.required(true).len() + 1))
+        Ok((victim?, axis.required(true).len() + 1))
     }
 
     fn run(&self, command: Command, log: &Path, surroundings: &Surroundings<'_>) -> Result<Finished, RunError> {
@@ -240,19 +171,20 @@ impl Runner for VictimRunner {
     type Shown = VictimRun;
 
     fn run(&self, spec: &RunSpec, (): &(), surroundings: &Surroundings<'_>) -> Result<VictimRun, RunError> {
-        let chosen = self.chosen(&spec.choice);
+        let axis = &self.axis;
+        let chosen = axis.chosen(&spec.choice);
         let mut reports = Reports::new(true);
-        reports.add_known((0..self.others.len()).map(id).filter(|&id| spec.choice.selects(id)));
+        axis.collect(&spec.choice, &AfterBuild { artifacts: None, log: &spec.log }, &mut reports)?;
         let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
         let (mut blocker, mut crash, mut cause) = (None, None, None);
         for _ in 0..spec.repetition.times() {
             let (finished, tests) = self.execute(spec, surroundings, &chosen)?;
-            let names = self.in_order(&chosen);
+            let names = axis.in_order(&chosen);
             let rule = VictimRule {
-                victim: &self.victim,
+                victim: &axis.victim,
                 tests,
-                before: names.iter().take_while(|&&test| test != self.victim).count(),
-                threads: self.threads(),
+                before: names.iter().take_while(|&&test| test != axis.victim).count(),
+                threads: axis.threads(),
                 skip_code: self.options.skip_code,
                 fail_when: self.options.fail_when.as_ref(),
             };
@@ -263,7 +195,7 @@ impl Runner for VictimRunner {
             }
             if let (Outcome::Fail, Some(started)) = (outcome, rule.started_at_most(&finished)) {
                 let ended = libtest::ended_tests(&finished.output);
-                let is_other = |test: &&&str| **test != self.victim && !ended.contains(**test);
+                let is_other = |test: &&&str| **test != axis.victim && !ended.contains(**test);
                 let running = names.iter().take(started).filter(is_other).map(|&test| test.to_owned());
                 crash = Some(running.collect());
             }
@@ -285,9 +217,4 @@ impl Runner for VictimRunner {
         // Any failure of the victim counts, whatever its cause.
         Pasting { failures: &[], ..*line }.run(TargetKind::Program, self.options.skip_code, [])
     }
-}
-
-/// Returns the ID of the change for the test at this position.
-pub(super) fn id(at: usize) -> ChangeId {
-    ChangeId(at as u64)
 }

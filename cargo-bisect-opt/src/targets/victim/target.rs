@@ -10,35 +10,28 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Mode, Order, Outcome, Trial},
+    search::{Mode, Outcome, Trial},
 };
 
 use super::{
     options::VictimOptions,
-    runner::{Required, VictimRun, VictimRunner, spare_variables},
+    other_tests::{OtherTests, Required, positions},
+    runner::{VictimRun, VictimRunner, spare_variables},
     suite::Suite,
     way::{Thing, Way},
 };
 use crate::{
+    axes::Axis,
     cargo::libtest,
     lab::target::{Judge, Judgement, Reproduction, Target},
-    output::terms::Terms,
     process::shell,
-    report::{content::Report, kind::ChangeKind, scan::Reports},
+    report::scan::Reports,
     run::{
         error::RunError,
         result::{Failed, Notes, RunResult},
-        spec::Choice,
         target_kind::TargetKind,
     },
-    units::{listed, plural},
 };
-
-/// The terms of a search for tests. A run reports all other tests that it runs.
-const TERMS: Terms =
-    Terms { axis: "victim", change: "test", reported: None, if_none_reported: Some("there is no other test") };
-/// Another test.
-const KIND: ChangeKind = ChangeKind::own("test", "test", "this test");
 
 /// A test whose failures depend on others.
 #[derive(Debug)]
@@ -52,8 +45,6 @@ pub(crate) struct VictimTarget {
     blocker: Option<String>,
     /// The other tests that were running when the process of the last run ended with the victim.
     crash: Option<Vec<String>>,
-    /// The maximum number of executions in a run, if runs are made only to see whether the victim ever fails.
-    chance: Option<usize>,
     notes: Notes,
 }
 
@@ -67,26 +58,28 @@ impl VictimTarget {
         };
         let victim = suite.tests[victim].clone();
         let variables = spare_variables();
-        Self::of(VictimRunner {
-            suite: suite.clone(),
-            victim,
-            others,
-            required: Required::default(),
-            way,
-            renewed: None,
-            variables,
-            options,
-        })
+        let (suite, required) = (suite.clone(), Required::default());
+        let axis = OtherTests { suite, victim, others, required, way, renewed: None, chance: None };
+        Self::of(VictimRunner { axis, variables, options })
     }
 
     /// Returns the target whose runs have a new thing each.
     pub(crate) fn renewing(self, thing: Thing) -> Self {
-        Self::of(VictimRunner { renewed: Some(thing), ..(*self.runner).clone() })
+        self.searched_by(OtherTests { renewed: Some(thing), ..self.other_tests().clone() })
     }
 
     /// Returns the victim without other tests.
     pub(crate) fn alone(&self) -> Self {
-        Self::of(VictimRunner { others: Vec::new(), ..(*self.runner).clone() })
+        self.searched_by(OtherTests { others: Vec::new(), ..self.other_tests().clone() })
+    }
+
+    fn other_tests(&self) -> &OtherTests {
+        &self.runner.axis
+    }
+
+    /// Returns the same victim, with other tests.
+    fn searched_by(&self, axis: OtherTests) -> Self {
+        Self::of(VictimRunner { axis, ..(*self.runner).clone() })
     }
 
     fn of(runner: VictimRunner) -> Self {
@@ -96,33 +89,32 @@ impl VictimTarget {
             unresolved: None,
             blocker: None,
             crash: None,
-            chance: None,
             notes: Notes::default(),
         }
     }
 
     /// Returns the victim with only these other tests, in another way.
     pub(crate) fn with(&self, changes: &[ChangeId], way: Way) -> Self {
-        Self::of(VictimRunner { others: self.names(changes), way, ..(*self.runner).clone() })
+        self.searched_by(OtherTests { others: self.names(changes), way, ..self.other_tests().clone() })
     }
 
     /// Returns the target whose runs include these of the other tests, because the victim needs them. They set state in
     /// the process or outside, if that is known.
     pub(crate) fn requiring(&self, tests: Vec<String>, sets_process_state: Option<bool>) -> Self {
-        let others = self.runner.others.iter().filter(|other| !tests.contains(other)).cloned().collect();
+        let others = self.other_tests().others.iter().filter(|other| !tests.contains(other)).cloned().collect();
         let required = Required { tests, sets_process_state };
-        Self::of(VictimRunner { others, required, ..(*self.runner).clone() })
+        self.searched_by(OtherTests { others, required, ..self.other_tests().clone() })
     }
 
     /// Returns true if the victim can run in a process of its own: if it needs tests, it must be known whether they run in
     /// that process.
     pub(crate) fn can_run_apart(&self) -> bool {
-        self.runner.required.tests.is_empty() || self.runner.required.sets_process_state.is_some()
+        self.other_tests().required.tests.is_empty() || self.other_tests().required.sets_process_state.is_some()
     }
 
     /// Returns the names of the tests that are these changes.
     pub(crate) fn names(&self, changes: &[ChangeId]) -> Vec<String> {
-        positions(changes).map(|at| self.runner.others[at].clone()).collect()
+        positions(changes).map(|at| self.other_tests().others[at].clone()).collect()
     }
 
     /// Returns the target whose new environments lack these variables.
@@ -137,23 +129,23 @@ impl VictimTarget {
 
     /// Returns the thing that is new in each run.
     pub(crate) fn renewed(&self) -> Option<Thing> {
-        self.runner.renewed
+        self.other_tests().renewed
     }
 
     /// Returns the target for runs of this number of executions, which are made only to see whether the victim ever
     /// fails.
     pub(crate) fn for_a_chance(self, executions: usize) -> Self {
-        Self { chance: Some(executions), ..self }
+        self.searched_by(OtherTests { chance: Some(executions), ..self.other_tests().clone() })
     }
 
     /// Returns the name of the victim.
     pub(crate) fn victim(&self) -> &str {
-        &self.runner.victim
+        &self.other_tests().victim
     }
 
     /// Returns true if the tests run at once.
     pub(crate) fn is_parallel(&self) -> bool {
-        self.runner.is_parallel()
+        self.other_tests().is_parallel()
     }
 
     /// Returns the reason why the last run was unresolved, if it was.
@@ -174,13 +166,7 @@ impl VictimTarget {
 
     /// Returns the number of other tests.
     pub(crate) fn others(&self) -> usize {
-        self.runner.others.len()
-    }
-
-    /// Returns the names of the tests that run in each run, for a message.
-    fn required(&self) -> Option<String> {
-        let tests = &self.runner.required.tests;
-        (!tests.is_empty()).then(|| listed(tests.iter().map(|test| format!("`{test}`"))))
+        self.other_tests().others.len()
     }
 
     /// Returns how often the victim failed with all of the other tests, or with none: the numbers of failures and of
@@ -236,7 +222,7 @@ impl Judge for VictimTarget {
         self.blocker.clone_from(&shown.blocker);
         self.crash.clone_from(&shown.crash);
         self.unresolved = matches!(outcome, Outcome::Unresolved(_)).then(|| reason.clone());
-        let failed = (outcome == Outcome::Fail).then(|| self.runner.victim.clone());
+        let failed = (outcome == Outcome::Fail).then(|| self.other_tests().victim.clone());
         let cause = shown.cause.as_ref().filter(|cause| failed.is_some() && !cause.is_unknown());
         Judgement::Ready(vec![RunResult {
             outcome,
@@ -261,116 +247,41 @@ impl Judge for VictimTarget {
 }
 
 impl Target for VictimTarget {
+    fn axis(&self) -> &dyn Axis {
+        self.other_tests()
+    }
+
     fn kind(&self) -> TargetKind {
         TargetKind::Program
     }
 
     fn describe(&self) -> String {
-        format!("{}, in {}", self.runner.suite.command_line, self.runner.suite.name)
+        format!("{}, in {}", self.other_tests().suite.command_line, self.other_tests().suite.name)
     }
 
     fn root(&self) -> &Path {
-        &self.runner.suite.root
-    }
-
-    fn terms(&self) -> Terms {
-        TERMS
-    }
-
-    fn order(&self) -> Order {
-        Order::Given
-    }
-
-    fn subject(&self) -> Option<String> {
-        if let Some(executions) = self.chance {
-            let times = if executions > 1 { format!(", up to {executions} times") } else { String::new() };
-            return Some(format!("with all tests, {} at once{times}", self.runner.threads()));
-        }
-        let (others, victim) = (plural(self.others(), "test"), self.victim());
-        let run = if self.others() == 1 { "runs" } else { "run" };
-        let renewed = self.renewed().map(|thing| format!(", with a new {}", thing.name())).unwrap_or_default();
-        if self.others() == 0 && !matches!(self.runner.way, Way::Apart(_)) {
-            return Some(format!("alone{renewed}"));
-        }
-        Some(match self.runner.way {
-            Way::Serial => {
-                let required = match self.required() {
-                    Some(tests) => format!(", with {tests}"),
-                    None => String::new(),
-                };
-                format!("{others} that {run} before `{victim}`, one after the other{required}{renewed}")
-            }
-            Way::Parallel(_) => {
-                format!("{others} that {run} beside `{victim}`, {} at once", self.runner.threads())
-            }
-            Way::Apart(apart) => match (apart.thing, apart.is_shared) {
-                (None, _) => "in another process".to_owned(),
-                (Some(thing), true) => format!("both with a new {}", thing.name()),
-                (Some(thing), false) => format!("with its own {}", thing.name()),
-            },
-        })
-    }
-
-    fn headline(&self, tests: usize, mode: Mode) -> Option<String> {
-        let (victim, one) = (self.victim(), tests == 1);
-        let which = if one { "this test" } else { "these tests" };
-        let run = if one { "runs" } else { "run" };
-        let place = if self.runner.way == Way::Serial { "before it" } else { "beside it" };
-        Some(match mode {
-            Mode::Enable => {
-                let required = match self.required() {
-                    Some(tests) => format!(", even together with {tests}"),
-                    None => String::new(),
-                };
-                format!("`{victim}` fails if {which} {run} {place}{required}")
-            }
-            Mode::Disable if one => format!("`{victim}` needs {which}: it fails unless {which} {run} {place}"),
-            // No smaller set makes it fail where all others run.
-            Mode::Disable => format!("`{victim}` needs one of {which}: it fails unless one of them runs {place}"),
-        })
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn change(&self, report: Report, _: Mode) -> Report {
-        let name = positions(&[report.id]).next().and_then(|at| self.runner.others.get(at)).cloned();
-        let name = name.unwrap_or_default();
-        Report { kind: KIND, text: vec![name.clone()], name, ..report }
-    }
-
-    fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        let runner = &self.runner;
-        if runner.renewed.is_some() || matches!(runner.way, Way::Apart(_)) {
-            return None;
-        }
-        // A test that needs others fails alone.
-        let others: Vec<_> = if mode == Mode::Enable { positions(ids).collect() } else { Vec::new() };
-        let tests = runner.tests(&others, true);
-        let threads = runner.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
-        Some(threads.unwrap_or_default() + &runner.suite.cargo_line(&tests, !runner.is_parallel()))
+        &self.other_tests().suite.root
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
-        let choice = Choice::of(Order::Given, again.selection);
-        let runner = &self.runner;
-        let variables = runner.suite.needed_variables();
+        let axis = self.other_tests();
+        let choice = axis.numbering().choice(again.selection);
+        let variables = axis.suite.needed_variables();
         let variables = variables.iter().map(|(name, value)| format!("{name}={} ", shell::quote(value)));
-        let words = runner.suite.launch.words().iter().cloned();
-        let chosen = runner.chosen(&choice);
+        let words = axis.suite.launch.words().iter().cloned();
+        let chosen = axis.chosen(&choice);
         let has_failed = |tests: &[usize]| self.observed.iter().any(|(run, fails)| *fails && run.iter().eq(tests));
         // A test that needs others fails alone, too.
         let fails_alone_too = choice.is_inverted() && has_failed(&chosen) && has_failed(&[]);
         let chosen = if fails_alone_too { Vec::new() } else { chosen };
-        let words = words.chain(runner.arguments(&chosen, true));
-        let directory = match runner.renewed {
+        let words = words.chain(axis.arguments(&chosen, true));
+        let directory = match axis.renewed {
             Some(Thing::Directory) => "\"$(mktemp -d)\"".to_owned(),
-            _ => shell::quote(PathBuf::from(runner.suite.directory())),
+            _ => shell::quote(PathBuf::from(axis.suite.directory())),
         };
-        let home = if runner.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
-        let more_threads = runner.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
-        let words = again.limit(runner.options.timeout).into_iter().map(OsString::from).chain(words);
+        let home = if axis.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
+        let more_threads = axis.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
+        let words = again.limit(self.runner.options.timeout).into_iter().map(OsString::from).chain(words);
         format!(
             "cd {directory} && {home}{}{}{}{}",
             more_threads.unwrap_or_default(),
@@ -379,9 +290,4 @@ impl Target for VictimTarget {
             shell::line(words)
         )
     }
-}
-
-/// Returns the positions of changes.
-fn positions(changes: &[ChangeId]) -> impl Iterator<Item = usize> {
-    changes.iter().filter_map(|id| usize::try_from(id.0).ok())
 }
