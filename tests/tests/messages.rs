@@ -254,7 +254,7 @@ fn are_refused_in_package(cases: &[(&[&str], i32, &str)]) {
 #[test]
 fn a_package_without_marks_has_other_searches() {
     are_refused_in_package(&[
-        (&["test"], 3, "help: these options search without any annotation:\n  --diff[=OLD..NEW]  "),
+        (&["test"], 3, "help: these options search without any annotation:\n  --commits=GOOD..BAD  "),
         (&["run"], 2, "name another package with -p, or an example with --example"),
         (&["test", "--doc"], 2, "documentation tests cannot be searched: rustdoc compiles and runs them in one step"),
         (&["build", "--launcher=env"], 2, "and of a build nothing is started: leave it out, or search with"),

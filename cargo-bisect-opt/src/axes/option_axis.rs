@@ -22,12 +22,22 @@ pub(crate) struct OptionAxis {
     pub(crate) value: &'static str,
     /// Set if the value may be left out.
     pub(crate) has_default: bool,
+    /// The question that it answers, in a few words.
+    pub(crate) question: &'static str,
     /// The help text for one line of the screen, as a sentence without a full stop.
     pub(crate) help: &'static str,
     /// The rest of the help text, in sentences.
     pub(crate) details: &'static str,
     /// Creates the axis.
     pub(crate) prepare: fn(&SearchedTarget<'_>, Option<&OsStr>) -> AxisResult,
+}
+
+impl OptionAxis {
+    /// Returns the option as a user writes it.
+    pub(super) fn usage(&self) -> String {
+        let Self { name, value, has_default, .. } = self;
+        if *has_default { format!("--{name}[={value}]") } else { format!("--{name}={value}") }
+    }
 }
 
 /// An axis, or a reason why it cannot be searched.

@@ -5,16 +5,6 @@ use std::collections::BTreeSet;
 use super::toggles::{FixedState, Toggle};
 use crate::units::{nearest, suggestion};
 
-/// The searches that need no annotation, one on each line.
-const UNANNOTATED: &str = "  \
-  --diff[=OLD..NEW]    which hunks of a patch; by default, of all that differs from HEAD
-  --commits=GOOD..BAD  which commit was the first bad one
-  --deps[=OLD]         which updates in Cargo.lock
-  --features-of=PKG    which features of a package
-  --codegen            which crate, function and pass, if only the release build fails
-  --edition=EDITION    which expressions, if it fails in one edition only
-  --victim[=TEST]      which other tests make a test fail (with `test` only)";
-
 /// The toggles to search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToggleChoice {
@@ -29,14 +19,14 @@ pub(crate) struct ToggleChoice {
 /// A reason why toggles cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ToggleError {
-    /// No program has toggles.
+    /// No program has toggles. The lines name the searches that need none.
     #[error(
         "no toggle in any executable of this build, so there is nothing to switch on and off\n\
-         help: these options search without any annotation:\n{UNANNOTATED}\n\
+         help: these options search without any annotation:\n{0}\n\
          help: to annotate code, mark it with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")`, as the \
          documentation of the crate bisect-rt shows"
     )]
-    NoToggles,
+    NoToggles(String),
     /// All toggles are fixed, or all those with a name.
     #[error(
         "{} in this build, so it cannot be searched\n\
@@ -71,7 +61,7 @@ pub(crate) enum ToggleError {
 impl ToggleError {
     /// Returns whether the command line is wrong.
     pub(crate) fn is_usage(&self) -> bool {
-        !matches!(self, ToggleError::NoToggles | ToggleError::Fixed(_))
+        !matches!(self, ToggleError::NoToggles(_) | ToggleError::Fixed(_))
     }
 }
 
@@ -84,11 +74,15 @@ fn quoted(names: &[String]) -> String {
 }
 
 /// Chooses the toggles to search: those that the user names, else all run-time toggles, else all build-time toggles.
-/// Fixed toggles cannot be searched.
+/// Fixed toggles cannot be searched. `without_toggles` returns a line for each search that needs no toggle.
 ///
 /// # Errors
 /// See [`ToggleError`].
-pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<ToggleChoice, ToggleError> {
+pub(crate) fn choose(
+    toggles: &BTreeSet<Toggle>,
+    wanted: &[String],
+    without_toggles: fn() -> String,
+) -> Result<ToggleChoice, ToggleError> {
     let (build, runtime): (Vec<_>, Vec<_>) =
         toggles.iter().filter(|toggle| toggle.fixed.is_none()).partition(|toggle| toggle.build.is_some());
     let names = |toggles: &[&Toggle]| {
@@ -97,7 +91,7 @@ pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<To
     };
     let (build, runtime) = (names(&build), names(&runtime));
     if toggles.is_empty() {
-        return Err(ToggleError::NoToggles);
+        return Err(ToggleError::NoToggles(without_toggles()));
     }
     let fixed: BTreeSet<_> = toggles.iter().filter_map(|toggle| Some((toggle.name.clone(), toggle.fixed?))).collect();
     if build.is_empty() && runtime.is_empty() && wanted.is_empty() {

@@ -17,6 +17,11 @@ fn list(names: &[(&str, &str)]) -> BTreeSet<Toggle> {
     parse(names.iter().map(line).collect::<String>().as_bytes())
 }
 
+/// Chooses toggles where another search has this option.
+fn chosen(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<ToggleChoice, ToggleError> {
+    choose(toggles, wanted, || "--diff".to_owned())
+}
+
 fn wanted(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
@@ -100,16 +105,16 @@ fn those_decided_at_run_time_come_first() {
     let both = list(&[("a", "site"), ("b", "build"), ("c", "stack")]);
     let note = "build-time toggles are not searched (name them with --toggle): `b`";
     let expected = ToggleChoice { names: Vec::new(), build_time: false, note: Some(note.into()) };
-    assert_eq!(choose(&both, &[]), Ok(expected));
+    assert_eq!(chosen(&both, &[]), Ok(expected));
     let build = list(&[("b", "build"), ("a", "build")]);
-    assert_eq!(choose(&build, &[]), Ok(ToggleChoice { names: wanted(&["a", "b"]), build_time: true, note: None }));
-    assert_eq!(choose(&BTreeSet::new(), &[]), Err(ToggleError::NoToggles));
+    assert_eq!(chosen(&build, &[]), Ok(ToggleChoice { names: wanted(&["a", "b"]), build_time: true, note: None }));
+    assert_eq!(chosen(&BTreeSet::new(), &[]), Err(ToggleError::NoToggles("--diff".to_owned())));
 }
 
 #[test]
 fn toggles_are_chosen_by_name() {
     let toggles = list(&[("a", "site"), ("b", "build"), ("c", "stack")]);
-    let choice = |names: &[&str]| choose(&toggles, &wanted(names)).map(|choice| (choice.names, choice.build_time));
+    let choice = |names: &[&str]| chosen(&toggles, &wanted(names)).map(|choice| (choice.names, choice.build_time));
     assert_eq!(choice(&["c", "a", "c"]), Ok((wanted(&["c", "a"]), false)));
     assert_eq!(choice(&["b"]), Ok((wanted(&["b"]), true)));
     let mixed = ToggleError::Mixed { runtime: wanted(&["a"]), build_time: wanted(&["b"]) };
@@ -125,13 +130,13 @@ fn fixed_toggles_are_listed_and_not_searched() {
     let toggles = parse(FIXED);
     let states: Vec<_> = toggles.iter().map(|toggle| toggle.fixed).collect();
     assert_eq!(states, [Some(FixedState::Off), Some(FixedState::On), None, Some(FixedState::On)]);
-    let choice = choose(&toggles, &[]).unwrap();
+    let choice = chosen(&toggles, &[]).unwrap();
     let note = "not searched: `a` is fixed off, `b` is fixed on, `d` is fixed on";
     assert_eq!((choice.names, choice.build_time, choice.note.as_deref()), (Vec::new(), false, Some(note)));
     assert_eq!(subject(toggles.iter(), &[], "run-time toggle"), "1 run-time toggle (c)");
-    assert_eq!(choose(&toggles, &wanted(&["c"])).unwrap().names, ["c"]);
+    assert_eq!(chosen(&toggles, &wanted(&["c"])).unwrap().names, ["c"]);
 
-    let error = choose(&toggles, &wanted(&["c", "d"])).unwrap_err();
+    let error = chosen(&toggles, &wanted(&["c", "d"])).unwrap_err();
     expect![
         "
         `d` is fixed on in this build, so it cannot be searched
@@ -140,7 +145,7 @@ fn fixed_toggles_are_listed_and_not_searched() {
     .assert_eq(&error.to_string());
     assert!(!error.is_usage(), "another build has it");
     let all_fixed = toggles.into_iter().filter(|toggle| toggle.fixed.is_some()).collect();
-    assert!(matches!(choose(&all_fixed, &[]), Err(ToggleError::Fixed(names)) if names.len() == 3));
+    assert!(matches!(chosen(&all_fixed, &[]), Err(ToggleError::Fixed(names)) if names.len() == 3));
 }
 
 #[test]
@@ -164,7 +169,7 @@ fn fixed_toggles_in_tables_and_json() {
 #[test]
 fn one_name_for_both_kinds_cannot_be_searched() {
     let toggles = list(&[("a", "site"), ("a", "build")]);
-    assert!(matches!(choose(&toggles, &wanted(&["a"])), Err(ToggleError::Mixed { .. })));
+    assert!(matches!(chosen(&toggles, &wanted(&["a"])), Err(ToggleError::Mixed { .. })));
 }
 
 #[test]
@@ -172,28 +177,22 @@ fn without_toggles_there_are_other_searches() {
     expect![[r#"
         no toggle in any executable of this build, so there is nothing to switch on and off
         help: these options search without any annotation:
-          --diff[=OLD..NEW]    which hunks of a patch; by default, of all that differs from HEAD
-          --commits=GOOD..BAD  which commit was the first bad one
-          --deps[=OLD]         which updates in Cargo.lock
-          --features-of=PKG    which features of a package
-          --codegen            which crate, function and pass, if only the release build fails
-          --edition=EDITION    which expressions, if it fails in one edition only
-          --victim[=TEST]      which other tests make a test fail (with `test` only)
+        --diff
         help: to annotate code, mark it with `#[bisect_toggle("name")]` or `bisect_point!("name")`, as the documentation of the crate bisect-rt shows"#]]
-    .assert_eq(&ToggleError::NoToggles.to_string());
+    .assert_eq(&ToggleError::NoToggles("--diff".to_owned()).to_string());
 }
 
 #[test]
 fn an_unknown_name_is_told_with_those_that_exist() {
     let toggles = list(&[("newsort", "stack"), ("newtimer", "site")]);
-    let error = choose(&toggles, &wanted(&["newsrot"])).unwrap_err();
+    let error = chosen(&toggles, &wanted(&["newsrot"])).unwrap_err();
     expect![
         "
         no toggle is called `newsrot`, did you mean `newsort`?
         help: there is `newsort`, `newtimer`"
     ]
     .assert_eq(&error.to_string());
-    let error = choose(&toggles, &wanted(&["zebra"])).unwrap_err();
+    let error = chosen(&toggles, &wanted(&["zebra"])).unwrap_err();
     expect![
         "
         no toggle is called `zebra`

@@ -28,7 +28,7 @@ fn the_definition_is_sound() {
 
 #[test]
 fn the_searches_without_annotation_are_options() {
-    let text = crate::cargo::toggle_choice::ToggleError::NoToggles.to_string();
+    let text = table::without_toggles();
     let options: Vec<_> =
         text.lines().filter_map(|line| line.strip_prefix("  --")?.split(['=', '[', ' ']).next()).collect();
     assert_eq!(options.len(), 7, "{text}");

@@ -5,7 +5,10 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, Command};
 
 use super::defaults;
-use crate::output::exit_status;
+use crate::{axes::table, output::exit_status};
+
+/// The place of all options that the table of axes has.
+const AXES: &str = "";
 
 /// The questions that options answer, each with its options in their order.
 const QUESTIONS: [OptionGroup; 6] = [
@@ -23,10 +26,7 @@ const QUESTIONS: [OptionGroup; 6] = [
             ("level", Detail::Full),
             ("edition", Detail::Brief),
             ("bisect-rustc", Detail::Full),
-            ("commits", Detail::Brief),
-            ("diff", Detail::Brief),
-            ("deps", Detail::Brief),
-            ("features-of", Detail::Brief),
+            (AXES, Detail::Brief),
             ("victim", Detail::Brief),
             ("rustflags", Detail::Screen),
             ("since", Detail::Brief),
@@ -186,10 +186,17 @@ fn shown(arg: Arg, detail: Detail, is_root: bool) -> Arg {
 fn place(arg: &Arg) -> Option<(&'static str, usize, Detail)> {
     let short = arg.get_short().map(String::from);
     let name = arg.get_long().or(short.as_deref())?;
-    let options =
-        QUESTIONS.iter().flat_map(|question| question.options.iter().map(|option| (question.heading, option)));
-    let mut found = options.enumerate().filter(|(_, (_, option))| option.0 == name);
-    found.next().map(|(at, (heading, option))| (heading, at, option.1))
+    let mut found = options().enumerate().filter(|(_, (_, option, _))| *option == name);
+    found.next().map(|(at, (heading, _, detail))| (heading, at, detail))
+}
+
+/// Returns the heading, the name and the least detailed page of each option, in their order.
+fn options() -> impl Iterator<Item = (&'static str, &'static str, Detail)> {
+    let all = QUESTIONS.iter().flat_map(|question| question.options.iter().map(|option| (question.heading, option)));
+    all.flat_map(|(heading, &(name, detail))| {
+        let names = if name == AXES { table::option_names().collect() } else { vec![name] };
+        names.into_iter().map(move |name| (heading, name, detail))
+    })
 }
 
 /// Returns the last lines of a page: where there is more.

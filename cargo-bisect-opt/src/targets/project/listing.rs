@@ -15,7 +15,7 @@ use bisect_core::protocol::names;
 
 use super::options::ProjectOptions;
 use crate::{
-    axes::build_toggles::BuildToggles,
+    axes::{build_toggles::BuildToggles, table},
     cargo::{
         BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand, graph::Package,
         toggle_choice::choose, toggle_list::toggles_of, toggles::Toggle,
@@ -50,7 +50,7 @@ pub(super) fn build_toggles(
              help: search with `cargo bisect-opt test` or `run`; or how crates are compiled, with --codegen"
         )));
     }
-    let names = choose(&build_time, &options.toggles)?.names;
+    let names = choose(&build_time, &options.toggles, table::without_toggles)?.names;
     Ok(BuildToggles::new(build_time, names, true))
 }
 

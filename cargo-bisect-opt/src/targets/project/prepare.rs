@@ -12,6 +12,7 @@ use crate::{
         option_axis::{ChosenAxis, SearchedTarget, Show},
         runtime_toggles::RuntimeToggles,
         rustflags::Rustflags,
+        table,
     },
     cargo::{
         Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand, toggle_choice::choose,
@@ -62,7 +63,7 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
     let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
     project.executables(&artifacts)?;
     let toggles = toggles_of(&project, &artifacts, options.timeout, scratch.path(), interrupt)?;
-    let choice = choose(&toggles, &options.toggles)?;
+    let choice = choose(&toggles, &options.toggles, table::without_toggles)?;
     let unknown = unknown_fixes(&project, &toggles);
     let axis: Box<dyn Axis> = if choice.build_time {
         Box::new(BuildToggles::new(toggles, choice.names, false))

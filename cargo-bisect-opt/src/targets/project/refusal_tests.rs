@@ -59,7 +59,7 @@ fn a_program_without_the_runtime_is_not_started_to_list_toggles() {
     let started = "fn main() { std::fs::write(\"started\", \"\").unwrap(); println!(\"x\\tsite\\ta.rs:1:1\\ton\"); }";
     let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/main.rs", started)]);
     let error = refused(settings(Subcommand::Run, &fixture, "", &[]));
-    assert!(matches!(error, CargoError::Toggles(ToggleError::NoToggles)), "{error}");
+    assert!(matches!(error, CargoError::Toggles(ToggleError::NoToggles(_))), "{error}");
     assert!(!error.is_usage());
     assert!(!fixture.path().join("started").exists());
 }
