@@ -35,7 +35,7 @@ impl BuildToggles {
 
     fn overrides(&self, choice: &Choice) -> BuildOverrides {
         let values = variables::values(&self.toggles, &self.names, choice.pattern()).into_iter();
-        let variables = values.map(|(name, value)| (name, value.into())).collect();
+        let variables = values.collect();
         BuildOverrides { variables, ..BuildOverrides::default() }
     }
 }
@@ -52,7 +52,7 @@ impl Axis for BuildToggles {
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let value = runtime_toggles::value(&self.names, choice);
-        let variables = vec![(names::PATTERN.to_owned(), value)];
+        let variables = [(names::PATTERN, value)].into();
         Ok(Application { variables, build: Some(self.overrides(choice)), ..Application::default() })
     }
 

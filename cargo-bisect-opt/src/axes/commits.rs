@@ -45,6 +45,7 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     name: "commits",
     value: "GOOD..BAD",
     has_default: false,
+    searches_environment: false,
     question: "which commit was the first bad one",
     help: "Find the first commit that makes the target fail",
     details: "The first-parent commits after GOOD up to BAD are searched [default for BAD: HEAD]. Runs are made in \

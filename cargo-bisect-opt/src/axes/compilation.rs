@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
+    ffi::OsStr,
     io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
@@ -19,7 +19,7 @@ use crate::{
         plan::{self, Counter, CounterKind, Plan},
         wrapper::WrapperConfig,
     },
-    process::{own_executable::own_executable, owned_dir::OwnedDir},
+    process::{own_executable::own_executable, owned_dir::OwnedDir, variables::Variables},
 };
 
 /// The compilation of all packages, as far as it is the same throughout a search.
@@ -209,7 +209,7 @@ impl Compilation {
     /// Returns the overrides of a build in which the packages `bad` are compiled with the bad options, and those in
     /// `plans` with their plans.
     pub(crate) fn with(&self, bad: &BTreeSet<ChangeId>, plans: &BTreeMap<ChangeId, Plan>) -> BuildOverrides {
-        let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
+        let mut variables = Variables::default();
         let mut settings = self.settings.clone();
         for package in &self.packages {
             let is_bad = bad.contains(&package.change);
@@ -222,14 +222,14 @@ impl Compilation {
             let usual = self.plan(is_bad);
             let plan = plans.get(&package.change).unwrap_or(&usual);
             if let Some(value) = plan.value() {
-                variables.insert(package.variable(), value.into());
+                variables.set(package.variable(), value);
             }
         }
-        variables.insert("RUSTC_WRAPPER".to_owned(), self.wrapper.clone().into());
+        variables.set("RUSTC_WRAPPER", self.wrapper.clone());
         let session = serde_json::to_string(&self.session).expect("a session is plain data");
-        variables.insert(names::OPT_WRAPPER.to_owned(), session.into());
+        variables.set(names::OPT_WRAPPER, session);
         // Each crate is compiled as a whole: counters must not depend on earlier compilations.
-        variables.insert("CARGO_INCREMENTAL".to_owned(), "0".into());
+        variables.set("CARGO_INCREMENTAL", "0");
         BuildOverrides { variables, settings, is_plain: true, ..BuildOverrides::default() }
     }
 
@@ -299,14 +299,13 @@ impl Compilation {
     /// packages that are compiled with the bad options.
     pub(crate) fn reproduction(&self, build: BuildOverrides, bad: &BTreeSet<ChangeId>) -> Application {
         let BuildOverrides { mut variables, settings, .. } = build;
-        let has_plan =
-            |name: &String| name.starts_with(names::CODEGEN_PACKAGE) || name.starts_with(names::RUSTC_PACKAGE);
-        let has_plan = variables.keys().any(has_plan);
+        let is_plan = |name: &str| name.starts_with(names::CODEGEN_PACKAGE) || name.starts_with(names::RUSTC_PACKAGE);
+        let has_plan = variables.names().filter_map(OsStr::to_str).any(is_plan);
         if has_plan {
             // With the default configuration, the wrapper keeps no files.
-            variables.insert(names::OPT_WRAPPER.to_owned(), "{}".into());
+            variables.set(names::OPT_WRAPPER, "{}");
         } else {
-            variables.clear();
+            variables = Variables::default();
         }
         let settings = self.shortly(bad).unwrap_or(settings);
         Application {

@@ -33,6 +33,7 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     name: "deps",
     value: "OLD",
     has_default: true,
+    searches_environment: false,
     question: "which updates in Cargo.lock",
     help: "Find the updates of dependencies that make the target fail",
     details: "The differences between OLD and Cargo.lock are searched. OLD is a lock file or a revision [default: HEAD]. \

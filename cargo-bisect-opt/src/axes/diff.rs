@@ -74,6 +74,7 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     name: "diff",
     value: "OLD[..NEW]",
     has_default: true,
+    searches_environment: false,
     question: "which hunks of a patch; by default, of all that differs from HEAD",
     help: "Find the hunks of a patch that make the target fail",
     details: "The differences between OLD and NEW are searched [default: between HEAD and the working files]. Runs are made \

@@ -36,6 +36,7 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     name: "features-of",
     value: "PKG",
     has_default: false,
+    searches_environment: false,
     question: "which features of a package",
     help: "Find the features of package PKG that make the target fail",
     details: "Those that the command line enables are searched (`--all-features`, `--features` and `default`), and the \

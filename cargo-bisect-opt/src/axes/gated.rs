@@ -248,7 +248,7 @@ impl Gated {
         let plans: BTreeMap<_, _> = packages.iter().map(|package| (package.change, plan.clone())).collect();
         let mut with = self.compilation.with(&plans.keys().copied().collect(), &plans);
         let searched = packages.into_iter().filter(|package| self.packages.contains(&package.change));
-        let values = searched.filter_map(|package| Some((package.bisect_rustc_variable(), value(package)?.into())));
+        let values = searched.filter_map(|package| Some((package.bisect_rustc_variable(), value(package)?)));
         with.variables.extend(values);
         with
     }

@@ -151,16 +151,15 @@ impl LockRuns {
         let mut application = self.build();
         if !self.builds {
             let target = self.updates.home().join("target-{slot}").display().to_string();
-            let directories = TARGET_DIRECTORIES.map(|name| (name.to_owned(), target.clone()));
-            application.variables.extend(directories);
-            application.variables.push((OFFLINE.to_owned(), "true".to_owned()));
+            application.variables.extend(TARGET_DIRECTORIES.map(|name| (name, target.clone())));
+            application.variables.set(OFFLINE, "true");
         }
         application
     }
 
     fn build(&self) -> Application {
         // The artifacts are those that cargo builds for the user.
-        let variables = [(OFFLINE.to_owned(), "true".into())].into();
+        let variables = [(OFFLINE, "true")].into();
         let build = BuildOverrides { is_plain: true, variables, ..BuildOverrides::default() };
         Application { build: self.builds.then_some(build), ..Application::default() }
     }

@@ -44,7 +44,6 @@ mod versions;
 pub(crate) mod watch;
 
 use std::{
-    env,
     ffi::OsString,
     fmt::Debug,
     io,
@@ -61,7 +60,7 @@ use facts::AxisFacts;
 use crate::{
     cargo::{Artifacts, BuildCounts, BuildOverrides},
     output::events::{Patches, StopGap},
-    process::shell,
+    process::{shell, variables::Variables},
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
@@ -258,7 +257,7 @@ pub(crate) struct CulpritWords {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Application {
     /// Environment variables for the executed processes.
-    pub(crate) variables: Vec<(String, String)>,
+    pub(crate) variables: Variables,
     /// The replacement for the placeholder in the words of a command.
     pub(crate) words: Option<Words>,
     /// The words before the program in a command line that reproduces a culprit: a debugger.
@@ -307,7 +306,7 @@ impl Preparation {
         let [person, replay] = &self.commands;
         match reader {
             Reader::Person => {
-                let set: Vec<_> = LOCAL_VARIABLES.into_iter().filter(|name| env::var_os(name).is_some()).collect();
+                let set: Vec<_> = LOCAL_VARIABLES.into_iter().filter(|name| std::env::var_os(name).is_some()).collect();
                 let unset = if set.is_empty() { String::new() } else { format!("unset {} && ", set.join(" ")) };
                 format!("{unset}{} || exit {UNTESTED}", shell::exiting_at_signals(person))
             }

@@ -100,7 +100,7 @@ impl Axis for Occurrences {
         let mut application = self.culprit.clone();
         let (full, rest) = (limit / self.width(), limit % self.width());
         let more = if rest == 0 { String::new() } else { format!(":{}", self.threads[..rest].join(",")) };
-        application.variables.push((names::UNTIL.to_owned(), format!("{}:{full}{more}", self.pattern)));
+        application.variables.set(names::UNTIL, format!("{}:{full}{more}", self.pattern));
         Ok(application)
     }
 
@@ -168,9 +168,8 @@ mod tests {
             (&["a", "b", "c"], 8, "2:a,b"),
         ] {
             let application = decisions(8, threads).apply(&below(end), &files).unwrap();
-            let [(name, value)] = &application.variables[..] else { panic!("{application:?}") };
             let expected = format!("x0000000000000012+x0000000000000034:{expected}");
-            assert_eq!((name.as_str(), value), ("BISECT_UNTIL", &expected));
+            assert_eq!(application.variables, [("BISECT_UNTIL", expected)].into());
             let Some(super::super::Words::Text(pattern)) = application.words else { panic!("the culprit's pattern") };
             assert_eq!(pattern, "!x0000000000000012+x0000000000000034");
         }

@@ -22,6 +22,8 @@ pub(crate) struct OptionAxis {
     pub(crate) value: &'static str,
     /// Set if the value may be left out.
     pub(crate) has_default: bool,
+    /// Set if variables of the environment are searched: `--resume` needs the same ones.
+    pub(crate) searches_environment: bool,
     /// The question that it answers, in a few words.
     pub(crate) question: &'static str,
     /// The help text for one line of the screen, as a sentence without a full stop.
@@ -50,6 +52,8 @@ pub(crate) struct SearchedTarget<'a> {
     pub(crate) directory: &'a Path,
     /// The project, if cargo builds the target; `None`: the target is a command.
     pub(crate) project: Option<&'a Project>,
+    /// The words of the command, if the target is one.
+    pub(crate) command: &'a [OsString],
     /// A request of the user to stop.
     pub(crate) interrupt: &'a Interrupt,
     /// Shows lines about work that takes long; `None`: the user wants none.

@@ -39,7 +39,7 @@ impl Axis for RuntimeToggles {
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let value = value(&self.names, choice);
-        Ok(Application { variables: vec![(names::PATTERN.to_owned(), value)], ..Application::default() })
+        Ok(Application { variables: [(names::PATTERN, value)].into(), ..Application::default() })
     }
 
     fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
@@ -67,7 +67,7 @@ mod tests {
             let names = names.iter().map(|&name| name.to_owned()).collect();
             let axis = RuntimeToggles::new(BTreeSet::new(), names);
             let application = axis.apply(&Choice::Hashes("x12".parse().unwrap()), &files).unwrap();
-            assert_eq!(application.variables, [(names::PATTERN.to_owned(), expected.to_owned())]);
+            assert_eq!(application.variables, [(names::PATTERN, expected)].into());
             assert!(application.build.is_none());
         }
     }

@@ -73,7 +73,7 @@ impl Axis for Rustflags {
     fn apply(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
         let filled = self.text.replace(PATTERN, &choice.to_string());
         let flags = filled.split_whitespace().map(str::to_owned).collect();
-        let report_file = files.report_file.map(|path| (names::REPORT.to_owned(), path.into()));
+        let report_file = files.report_file.map(|path| (names::REPORT, path));
         let variables = report_file.into_iter().collect();
         Ok(Application {
             build: Some(BuildOverrides { variables, flags, ..BuildOverrides::default() }),
@@ -95,6 +95,8 @@ impl Axis for Rustflags {
 mod tests {
     use std::path::Path;
 
+    use crate::process::variables::Variables;
+
     use super::*;
 
     #[test]
@@ -104,8 +106,8 @@ mod tests {
         let application = axis.apply(&Choice::Hashes("y-01".parse().unwrap()), &files).unwrap();
         let build = application.build.unwrap();
         assert_eq!(build.flags, ["--cfg", "x", "-Zpass=v-01,-01"]);
-        assert_eq!(build.variables, [("BISECT_REPORT".to_owned(), "r".into())].into());
-        assert!(application.variables.is_empty(), "nothing that is executed gets a pattern");
+        assert_eq!(build.variables, [("BISECT_REPORT", "r")].into());
+        assert_eq!(application.variables, Variables::default(), "nothing that is executed gets a pattern");
     }
 
     #[test]

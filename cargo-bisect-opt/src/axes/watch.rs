@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     output::terms::Terms,
-    process::debugger::Debugger,
+    process::{debugger::Debugger, variables::Variables},
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},
@@ -101,8 +101,8 @@ impl Axis for Watch {
             .filter(|_| is_stop(choice))
             .flat_map(|debugger| debugger.words().iter().cloned())
             .collect();
-        let mut variables = vec![(names::WATCH.to_owned(), self.request(choice))];
-        variables.extend(self.is_test.then(|| ("RUST_TEST_THREADS".to_owned(), "1".to_owned())));
+        let mut variables = Variables::from([(names::WATCH, self.request(choice))]);
+        variables.extend(self.is_test.then_some(("RUST_TEST_THREADS", "1")));
         Ok(Application { variables, before, ..Application::default() })
     }
 
@@ -118,6 +118,7 @@ mod tests {
     use bisect_core::search::Selection;
 
     use super::*;
+    use crate::process::variables::Variable;
     use crate::run::moment::{at, describe, search, stop_at};
 
     #[test]
@@ -126,9 +127,10 @@ mod tests {
         let watch = Watch::new("acyclic", false, false, Some(Debugger::parse("gdb").unwrap())).unwrap();
         let request = |watch: &Watch, selection: &Selection| {
             let application = watch.apply(&Choice::of(Order::Counter, selection), &files).unwrap();
-            (application.variables[0].clone(), application.before.first().cloned())
+            let request = application.variables.get("BISECT_WATCH").cloned();
+            (request.unwrap(), application.before.first().cloned())
         };
-        let variable = |value: &str| (names::WATCH.to_owned(), value.to_owned());
+        let variable = |value: &str| Variable::Set(value.into());
         assert_eq!(request(&watch, &search()), (variable("acyclic"), None));
         assert_eq!(request(&watch, &at(212_003)), (variable("acyclic@212003"), None));
         assert_eq!(request(&watch, &describe(7)), (variable("acyclic@7;describe"), None));

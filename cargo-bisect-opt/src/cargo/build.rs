@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     compiler::wrapper,
-    process::{self, Ending, ProcessSpec, ReadAlong, interrupt::Interrupt, own_file},
+    process::{self, Ending, ProcessSpec, ReadAlong, interrupt::Interrupt, own_file, variables::Variables},
     run::in_flight::Seat,
     stderr,
 };
@@ -48,7 +48,7 @@ pub(crate) struct Build<'a> {
     /// Flags for rustc.
     pub(crate) flags: Flags<'a>,
     /// Variables to set. All other variables of build-time changes are unset.
-    pub(crate) variables: &'a BTreeMap<String, OsString>,
+    pub(crate) variables: &'a Variables,
     /// The destination of cargo's progress and the compiler's messages.
     pub(crate) output: BuildOutput<'a>,
 }
@@ -236,7 +236,7 @@ impl Build<'_> {
             // Otherwise intermediate files would mix with the user's.
             command.env("CARGO_BUILD_BUILD_DIR", self.target_dir);
         }
-        command.envs(self.variables);
+        self.variables.apply(&mut command);
         command
     }
 

@@ -20,7 +20,7 @@ fn argv(subcommand: Subcommand, line: &str, more: &[&str]) -> String {
         features: None,
         settings: &[],
         flags: Flags::Instrumented(&[]),
-        variables: &BTreeMap::new(),
+        variables: &Variables::default(),
         output: BuildOutput::Shown(|_| {}),
     };
     build.argv().join(" ".as_ref()).into_string().unwrap()
@@ -108,7 +108,7 @@ fn attempt(starts: &[(&[bool], bool)]) -> (Built, usize) {
         features: None,
         settings: &[],
         flags: Flags::Plain(&[]),
-        variables: &BTreeMap::new(),
+        variables: &Variables::default(),
         output: BuildOutput::Log(&log),
     };
     let attempted = build.attempt(dir.path(), Some(Duration::from_secs(2)), &Interrupt::default()).unwrap();

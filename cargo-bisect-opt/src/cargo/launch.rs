@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -10,6 +10,7 @@ use std::{
 use cargo_metadata::Package;
 
 use super::{Artifacts, Config, Executable, Subcommand, Workspace, executable::ExecutableKind, nextest_variables};
+use crate::process::variables::{Variable, Variables};
 
 /// The variable with the search path of the dynamic linker.
 const LIBRARY_PATH: &str = if cfg!(windows) {
@@ -172,6 +173,23 @@ impl Launch {
         super::remove_variables(&mut command, self.is_in_copy);
         command.envs(&self.variables);
         command
+    }
+
+    /// Returns these variables with the search path of the dynamic linker that cargo sets, if the executable is to inherit
+    /// another one.
+    pub(crate) fn with_libraries(&self, variables: &Variables) -> Variables {
+        let Some(inherited) = variables.get(LIBRARY_PATH) else { return variables.clone() };
+        let split = |path: &OsStr| std::env::split_paths(path).collect::<Vec<_>>();
+        let all = self.variables.get(LIBRARY_PATH).map(|path| split(path)).unwrap_or_default();
+        let present = std::env::var_os(LIBRARY_PATH).filter(|path| !path.is_empty()).map(|path| split(&path));
+        let own = all.len().saturating_sub(present.map_or(0, |present| present.len()));
+        let mut directories = all[..own].to_vec();
+        if let Variable::Set(path) = inherited {
+            directories.extend(split(path));
+        }
+        let mut variables = variables.clone();
+        variables.set(LIBRARY_PATH, std::env::join_paths(directories).unwrap_or_default());
+        variables
     }
 
     /// Returns the runner, if there is one, and the executable.

@@ -1,7 +1,6 @@
 //! A project with the arguments of one command line: its builds, and the ways to start its executables.
 
 use std::{
-    collections::BTreeMap,
     ffi::OsString,
     io,
     path::{Path, PathBuf},
@@ -14,7 +13,7 @@ use super::{
     Subcommand, Workspace, build::Flags, graph::Package, launch::LaunchContext, profile_option, profiles::Profiles,
     toolchain::Toolchain,
 };
-use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir};
+use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir, remove_tree::remove_tree, variables::Variables};
 
 /// A project, with the user's arguments and configuration.
 #[derive(Clone, Debug)]
@@ -43,7 +42,7 @@ pub(crate) struct Project {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildOverrides {
     /// Environment variables for the compiler.
-    pub(crate) variables: BTreeMap<String, OsString>,
+    pub(crate) variables: Variables,
     /// Flags for the compiler.
     pub(crate) flags: Vec<String>,
     /// Values for `--config`, which override configuration files.
@@ -56,6 +55,8 @@ pub(crate) struct BuildOverrides {
     pub(crate) if_missing: IfMissing,
     /// Leaves out the driver's own flags and debug information.
     pub(crate) is_plain: bool,
+    /// True if nothing that earlier builds have made is used.
+    pub(crate) is_from_scratch: bool,
     /// True if the build depends on more than cargo knows, so that it must not share artifacts with other builds.
     pub(crate) needs_own_artifacts: bool,
 }
@@ -211,6 +212,9 @@ impl Project {
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
         let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
+        if with.is_from_scratch {
+            remove_artifacts(target_dir.path())?;
+        }
         match self.prepare_build(target_dir.path(), with, output) {
             Some(build) => build.attempt(scratch, timeout, interrupt),
             None => Ok(Built::of_nothing(target_dir.path())),
@@ -356,6 +360,17 @@ pub(crate) fn for_check(project: &Project, scratch: OwnedDir) -> Result<Project,
     let arguments = project.arguments.for_check(project.subcommand, &project.program);
     let slot_dirs = Arc::new(SlotDirs::in_scratch(scratch, &project.root()));
     Project::load_in(&std::env::current_dir()?, Subcommand::Check, arguments, &[], Some(slot_dirs))
+}
+
+/// Removes what builds have made in a target directory, but for its own files: the lock of a search.
+fn remove_artifacts(target_dir: &Path) -> io::Result<()> {
+    for entry in fs_err::read_dir(target_dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_tree(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the command of a build in `target_dir`, without overrides.

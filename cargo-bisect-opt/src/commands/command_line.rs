@@ -16,6 +16,7 @@ use super::{
 use crate::{
     axes::{
         command_spec::{Asked, CommandSpec, OptionSpec},
+        option_axis::OptionAxis,
         table,
     },
     cargo::{Subcommand as CargoSubcommand, known_options::KnownOptions},
@@ -230,15 +231,13 @@ pub(super) fn essential(words: &[OsString]) -> Vec<OsString> {
     essential
 }
 
-/// Returns true if the changes are versions of the sources.
-pub(super) fn searches_versions(words: &[OsString]) -> bool {
-    let options = table::OPTIONS.iter().map(|option| option.name);
-    let is_one = |word: &OsString| {
+/// Returns the axis that an option chooses, if one does.
+pub(super) fn option_axis(words: &[OsString]) -> Option<&'static OptionAxis> {
+    words.iter().take_while(|word| *word != "--").find_map(|word| {
         let word = word.to_string_lossy();
-        let name = word.strip_prefix("--").and_then(|word| word.split('=').next());
-        name.is_some_and(|name| options.clone().any(|option| option == name))
-    };
-    words.iter().take_while(|word| *word != "--").any(is_one)
+        let name = word.strip_prefix("--")?.split('=').next()?;
+        table::OPTIONS.iter().find(|option| option.name == name)
+    })
 }
 
 /// Splits `words` into the options of `command`, cargo's words, and the words after `--`.

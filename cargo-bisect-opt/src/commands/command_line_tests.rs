@@ -31,7 +31,7 @@ fn the_searches_without_annotation_are_options() {
     let text = table::without_toggles();
     let options: Vec<_> =
         text.lines().filter_map(|line| line.strip_prefix("  --")?.split(['=', '[', ' ']).next()).collect();
-    assert_eq!(options.len(), 7, "{text}");
+    assert_eq!(options.len(), table::OPTIONS.len() + 3, "{text}");
     for option in options {
         assert!(has_option("test", option), "{option}");
     }

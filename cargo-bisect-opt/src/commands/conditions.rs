@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
+    axes::option_axis::OptionAxis,
     output::run_dir::RunDirError,
     process,
     run::seed::Seed,
@@ -57,6 +58,9 @@ pub(super) struct Conditions {
     /// The output of `rustc -vV`, if the root has a manifest.
     toolchain: Option<String>,
     variables: BTreeMap<String, String>,
+    /// The hashes of all variables, if these are searched. Some may be secrets.
+    #[serde(default)]
+    environment: BTreeMap<String, u64>,
     /// The revision that is checked out, if versions are searched.
     revision: Option<String>,
     files: BTreeMap<PathBuf, FileState>,
@@ -136,7 +140,7 @@ impl Conditions {
         root: &Path,
         (seed, is_repeated): (Seed, bool),
         line: SearchLine,
-        are_versions_searched: bool,
+        searched: Option<&OptionAxis>,
     ) -> Self {
         let directory = env::current_dir().unwrap_or_default();
         let has_manifest = root.join("Cargo.toml").is_file();
@@ -147,7 +151,7 @@ impl Conditions {
         let is_read = files.len() <= MAX_READ_FILES;
         let state = |path: PathBuf| Some((path.clone(), FileState::of(&path, is_read)?));
         Self {
-            revision: revision.filter(|_| are_versions_searched),
+            revision: revision.filter(|_| searched.is_some()),
             words: line.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             defaults: line.defaults,
             directory,
@@ -155,6 +159,10 @@ impl Conditions {
             is_repeated,
             toolchain: if has_manifest { rustc_version(root) } else { None },
             variables: variables(env::vars_os()),
+            environment: match searched {
+                Some(OptionAxis { searches_environment: true, .. }) => hashes(env::vars_os()),
+                _ => BTreeMap::new(),
+            },
             files: files.into_iter().filter_map(state).collect(),
         }
     }
@@ -182,6 +190,9 @@ impl Conditions {
         if let Some(name) = changed(&self.variables, &now.variables).next() {
             let was = self.variables.get(name).map_or("not set".to_owned(), |value| format!("`{value}`"));
             return Some(format!("the environment variable `{name}` has changed: it was {was}"));
+        }
+        if let Some(name) = changed(&self.environment, &now.environment).next() {
+            return Some(format!("the environment variable `{name}` has changed"));
         }
         if self.revision != now.revision {
             let was = self.revision.as_deref().unwrap_or("none");
@@ -233,6 +244,12 @@ fn variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String
     ours.map(|(name, value)| (name, value.to_string_lossy().into_owned())).collect()
 }
 
+/// Returns the hashes of the values of variables. A shell sets `_` for each command.
+fn hashes(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, u64> {
+    let others = all.filter(|(name, _)| name != "_");
+    others.map(|(name, value)| (name.to_string_lossy().into_owned(), xxh3_64(value.as_encoded_bytes()))).collect()
+}
+
 fn affects_compilation(name: &str) -> bool {
     VARIABLES.contains(&name) || VARIABLE_FAMILIES.iter().any(|family| name.starts_with(family))
 }
@@ -259,6 +276,7 @@ mod tests {
             is_repeated: false,
             toolchain: Some("rustc 1.95.0 (abc)\nhost: x".to_owned()),
             variables: [("RUSTFLAGS".to_owned(), "-g".to_owned())].into(),
+            environment: [("TZ".to_owned(), 7)].into(),
             revision: None,
             files: files.iter().map(|&(name, hash)| (Path::new("/work").join(name), state(hash))).collect(),
         }
@@ -285,6 +303,10 @@ mod tests {
             (
                 Conditions { variables: BTreeMap::new(), ..was.clone() },
                 "the environment variable `RUSTFLAGS` has changed: it was `-g`",
+            ),
+            (
+                Conditions { environment: [("TZ".to_owned(), 8)].into(), ..was.clone() },
+                "the environment variable `TZ` has changed",
             ),
             (
                 Conditions { revision: Some("1".to_owned()), ..was.clone() },

@@ -248,7 +248,13 @@ fn exec_target(command: &ExecTarget) -> Result<CommandStatus, CommandError> {
         return exec(&command.exec, Protocol.into(), interrupt);
     };
     let directory = &env::current_dir().map_err(CommandError::WorkingDirectory)?;
-    let axis = chosen.prepare(&SearchedTarget { directory, project: None, interrupt, show: None })?;
+    let axis = chosen.prepare(&SearchedTarget {
+        directory,
+        project: None,
+        command: &command.exec.words,
+        interrupt,
+        show: None,
+    })?;
     exec(&command.exec, axis.into(), interrupt)
 }
 

@@ -38,13 +38,13 @@ impl Beginning {
     ) -> Result<Self, ResumeError> {
         let run_dir = patiently(|| if args.resume { RunDir::reopen(&args.out) } else { RunDir::create(&args.out) })?;
         let words = command_line::own_words();
-        let are_versions = command_line::searches_versions(&words);
+        let searched = command_line::option_axis(&words);
         let line = SearchLine {
             words: command_line::essential(&words),
             defaults: defaults.texts(command_line::is_essential),
             of_defaults: defaults.used_words().cloned().collect(),
         };
-        let now = Conditions::now(root, (seed, args.seed.is_some()), line, are_versions);
+        let now = Conditions::now(root, (seed, args.seed.is_some()), line, searched);
         let directory = || args.out.clone();
         if args.resume {
             let earlier = conditions_of(&args.out)?;

@@ -25,6 +25,7 @@ pub(crate) mod slots;
 mod spawn_error;
 #[cfg(unix)]
 mod unix;
+pub(crate) mod variables;
 #[cfg(windows)]
 mod windows;
 

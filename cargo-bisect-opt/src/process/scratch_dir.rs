@@ -15,7 +15,7 @@ use std::{
 use super::{owned_dir::OwnedDir, remove_tree::remove_tree};
 
 /// The variables with the path of the directory for temporary files.
-const VARIABLES: &[&str] = if cfg!(windows) { &["TMPDIR", "TMP", "TEMP"] } else { &["TMPDIR"] };
+pub(crate) const VARIABLES: &[&str] = if cfg!(windows) { &["TMPDIR", "TMP", "TEMP"] } else { &["TMPDIR"] };
 
 /// The outermost directories that exist.
 static OUTERMOST: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());

@@ -29,7 +29,7 @@ use crate::{
     },
     process::{
         self, Ending, ProcessSpec, ReadAlong, SpawnError, own_file,
-        scratch_dir::ScratchDir,
+        scratch_dir::{self, ScratchDir},
         shell::{is_name, quote},
         slots::{self, fill_text},
     },
@@ -186,8 +186,10 @@ impl CommandRunner {
         for (name, value) in &self.variables {
             command.env(name, filling.text(value));
         }
-        command.envs(application.variables.iter().map(|(name, value)| (name, value)));
+        application.variables.apply(&mut command);
         let temporary = surroundings.set_apart(&mut command, spec.slot)?;
+        // The directory for temporary files may be what is searched.
+        application.variables.apply_only(&mut command, scratch_dir::VARIABLES);
         command.args(filling.arguments(&self.arguments));
         let command = match &self.options.launcher {
             Some(launcher) => launcher.wrap(&command, self.options.skip_code),
@@ -324,7 +326,7 @@ impl CommandRunner {
         let target = TARGET_DIRECTORIES.map(|name| format!("{name}={} ", Preparation::TARGET_DIRECTORY)).concat();
         let target = if has_chosen { format!("export {target}&& ") } else { String::new() };
         let before = application.preparation.iter().map(|before| format!("{} && {target}", before.of(reader)));
-        let more = application.variables.iter().map(|(name, value)| format!("{name}={} ", quote(value)));
+        let more = application.variables.words().into_iter().map(|word| word + " ");
         let value = |value: &str| filling.text_with(value, |part| fill_text(part, 0));
         let commit = application.preparation.as_ref().and_then(|preparation| preparation.commit.as_deref());
         let program = commit.map_or_else(|| self.program.clone().into(), |commit| self.program_in_worktree(commit));

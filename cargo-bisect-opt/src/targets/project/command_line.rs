@@ -87,13 +87,16 @@ impl CommandLine<'_> {
             launch.needed_variables(&artifacts.libraries).unwrap_or_default().into()
         });
         let needed = needed.iter().map(|(name, value)| format!("{name}={}", value.display()));
-        let variables = needed.chain(application.variables.iter().map(|(name, value)| format!("{name}={value}")));
+        let variables = assignments(needed)
+            .chain(launch.with_libraries(&application.variables).words())
+            .collect::<Vec<_>>()
+            .join(" ");
         let before = application.before.iter().chain(&self.limit).map(OsString::from);
         let mut words: Vec<_> = before.chain(launch.words().iter().cloned()).collect();
         words.extend(arguments);
         let directory = shell::quote(&launch.directory);
         let debugger = self.reader.before_program();
-        format!("cd {directory} && {} {debugger}{}", assignments(variables), shell::line(words))
+        format!("cd {directory} && {variables} {debugger}{}", shell::line(words))
     }
 
     /// Returns the failing tests of an executable. An empty list stands for all that it runs, `None` for an executable
@@ -134,8 +137,7 @@ impl CommandLine<'_> {
     /// Returns a command line with which cargo builds and runs the target, with these overrides, after a preparation.
     fn cargo_line(&self, build: &BuildOverrides, preparation: Option<&str>, tests: &[String]) -> String {
         let project = &self.runner.project;
-        let own = build.variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
-        let mut variables: Vec<_> = line_settings::compiler_variables(project).chain(own).collect();
+        let mut variables = Vec::new();
         if !build.flags.is_empty() {
             let flags: Vec<_> = [project.flags(), &build.flags].concat();
             variables.push(if flags.iter().any(|flag| flag.contains(char::is_whitespace)) {
@@ -181,7 +183,8 @@ impl CommandLine<'_> {
         }
         let mut steps = vec![format!("cd {}", shell::quote(&project.directory))];
         steps.extend(preparation.map(str::to_owned));
-        let variables = Some(assignments(variables.into_iter())).filter(|variables| !variables.is_empty());
+        let of_compiler = assignments(line_settings::compiler_variables(project)).chain(build.variables.words());
+        let variables = of_compiler.chain(assignments(variables.into_iter()));
         let directory = directory.map(|directory| line_settings::building_in(project, &directory));
         let parts = directory.into_iter().chain(variables).chain([shell::line(words)]);
         steps.push(parts.collect::<Vec<_>>().join(" "));
@@ -190,10 +193,9 @@ impl CommandLine<'_> {
 }
 
 /// Returns assignments `NAME=value` for a shell, with only the values quoted.
-fn assignments(variables: impl Iterator<Item = String>) -> String {
-    let quoted = variables.map(|variable| {
+fn assignments(variables: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    variables.map(|variable| {
         let (name, value) = variable.split_once('=').unwrap_or((&variable, ""));
         format!("{name}={}", shell::quote(value))
-    });
-    quoted.collect::<Vec<_>>().join(" ")
+    })
 }

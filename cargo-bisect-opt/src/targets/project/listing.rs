@@ -6,10 +6,7 @@
 //! built with all changes left out, or, if that breaks the build, with all changes. A library alone has no executables
 //! except those of its tests; nor has a project that is only checked.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
-};
+use std::{collections::BTreeSet, ffi::OsString};
 
 use bisect_core::protocol::names;
 
@@ -21,7 +18,7 @@ use crate::{
         toggle_choice::choose, toggle_list::toggles_of, toggles::Toggle,
     },
     output::terminal,
-    process::{interrupt::Interrupt, scratch_dir::ScratchDir},
+    process::{interrupt::Interrupt, scratch_dir::ScratchDir, variables::Variables},
 };
 
 /// Finds the build-time changes of a project, and selects those to search.
@@ -92,8 +89,8 @@ fn list_by(
     let log = scratch.path().join("build.log");
     let output = if options.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown(terminal::show_lines) };
     let variable = |package: &Package| names::of_package(names::BUILD, &package.name, &package.version);
-    let off = project.packages()?.iter().map(|package| (variable(package), "off".into())).collect();
-    for variables in [off, BTreeMap::new()] {
+    let off = project.packages()?.iter().map(|package| (variable(package), "off")).collect();
+    for variables in [off, Variables::default()] {
         let overrides = BuildOverrides { variables, is_plain: true, ..BuildOverrides::default() };
         let built = project.attempt_in(0, &overrides, output, scratch.path(), options.timeout, interrupt)?;
         if built.artifacts.is_complete {

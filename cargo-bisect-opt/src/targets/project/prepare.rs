@@ -75,7 +75,7 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
     Ok(target)
 }
 
-/// Prepares the search of a project by an axis that the user chose, which needs no build before its first run.
+/// Prepares the search of a project by an axis that the user chose. If runs do not build, it is built before them.
 ///
 /// # Errors
 /// If cargo's arguments, the workspace or the option of the axis are invalid.
@@ -89,7 +89,7 @@ pub(crate) fn prepare_axis(
     let directory = &env::current_dir().map_err(CargoError::from)?;
     let show = Show { lines: terminal::show_lines, lines_if_live: terminal::show_lines_if_live };
     let show = (!options.quiet).then_some(show);
-    let axis = chosen.prepare(&SearchedTarget { directory, project: Some(&users), interrupt, show })?;
+    let axis = chosen.prepare(&SearchedTarget { directory, project: Some(&users), command: &[], interrupt, show })?;
     let project = match axis.copies() {
         None => users,
         Some(copies) => {
@@ -97,7 +97,15 @@ pub(crate) fn prepare_axis(
             with_own_target_directories(&users).map_err(CargoError::from)?
         }
     };
-    Ok(ProjectTarget::new(options, Arc::new(project), axis, None))
+    let artifacts = if axis.facts().builds {
+        None
+    } else {
+        let scratch = ScratchDir::new().map_err(CargoError::from)?;
+        let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
+        project.executables(&artifacts)?;
+        Some(artifacts)
+    };
+    Ok(ProjectTarget::new(options, Arc::new(project), axis, artifacts))
 }
 
 /// Checks that no argument names a file below the top directory of sources that runs have copies of.

@@ -260,10 +260,11 @@ impl<'a> RunContext<'a> {
         start: &ExecutableRun<'_>,
         arguments: &[OsString],
     ) -> io::Result<(Command, ScratchDir)> {
-        let mut command = self.project.launch(start.artifacts, start.executable).command(arguments);
+        let launch = self.project.launch(start.artifacts, start.executable);
+        let mut command = launch.command(arguments);
         let temporary = self.surroundings.set_apart(&mut command, self.spec.slot)?;
         command.env(names::REPORT, start.report_file);
-        command.envs(self.application.variables.iter().map(|(name, value)| (name, value)));
+        launch.with_libraries(&self.application.variables).apply(&mut command);
         let command = match &self.runner.options.launcher {
             Some(launcher) => launcher.wrap(&command, self.runner.options.skip_code),
             None => command,
