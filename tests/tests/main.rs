@@ -36,6 +36,7 @@ mod diff_of_packages;
 mod diff_settings;
 mod edition;
 mod edition_input;
+mod env;
 mod exec;
 mod failures;
 mod features;

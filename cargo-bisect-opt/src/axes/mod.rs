@@ -25,6 +25,7 @@ mod count;
 pub(crate) mod crates;
 mod deps;
 mod diff;
+mod env;
 pub(crate) mod facts;
 mod features;
 pub(crate) mod fixed;

@@ -1,12 +1,12 @@
 //! The axes that users choose by a command or an option: one line for each.
 
-use super::{command_spec::CommandSpec, commits, count, deps, diff, features, list, option_axis::OptionAxis};
+use super::{command_spec::CommandSpec, commits, count, deps, diff, env, features, list, option_axis::OptionAxis};
 
 /// The commands of all axes that have one.
 pub(crate) const COMMANDS: &[CommandSpec] = &[count::COMMAND, list::COMMAND];
 
 /// The options of `test`, `run`, `build`, `check` and `exec` that choose an axis, in the order of the help.
-pub(crate) const OPTIONS: &[OptionAxis] = &[commits::OPTION, diff::OPTION, deps::OPTION, features::OPTION];
+pub(crate) const OPTIONS: &[OptionAxis] = &[commits::OPTION, diff::OPTION, deps::OPTION, features::OPTION, env::OPTION];
 
 /// The options of only some of these commands that choose an axis, with the questions that they answer.
 const OF_SOME_COMMANDS: &[(&str, &str)] = &[
@@ -46,6 +46,7 @@ mod tests {
               --diff[=OLD[..NEW]]  which hunks of a patch; by default, of all that differs from HEAD
               --deps[=OLD]         which updates in Cargo.lock
               --features-of=PKG    which features of a package
+              --env=FILE           which variable of another environment, from `env -0 > FILE` there
               --codegen            which crate, function and pass, if only the release build fails
               --edition=EDITION    which expressions, if it fails in one edition only
               --victim[=TEST]      which other tests make a test fail (with `test` only)"]]

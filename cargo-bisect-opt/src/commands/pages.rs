@@ -28,7 +28,7 @@ const QUESTIONS: [OptionGroup; 6] = [
             ("bisect-rustc", Detail::Full),
             (AXES, Detail::Brief),
             ("victim", Detail::Brief),
-            ("rustflags", Detail::Screen),
+            ("rustflags", Detail::Full),
             ("since", Detail::Brief),
             ("when", Detail::Screen),
             ("verdict", Detail::Screen),

@@ -119,6 +119,7 @@ fn the_reference_has_every_option_and_the_screen_most() {
         "--level",
         "--message-format",
         "--no-defaults",
+        "--rustflags",
     ];
     assert_eq!(left_out.iter().map(String::as_str).collect::<Vec<_>>(), expected);
 }
