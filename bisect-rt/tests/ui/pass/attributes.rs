@@ -49,7 +49,7 @@ struct Packed {
     large: u64,
 }
 
-#[bisect_attr("t", derive(Debug, PartialEq),)]
+#[bisect_attr("t", derive(Debug, PartialEq))]
 enum Kind {
     One,
 }
@@ -82,7 +82,7 @@ fn array_of<const N: usize>() -> [u8; N] {
     constant::<{ N }>()
 }
 
-fn main() {
+pub(crate) fn main() {
     let sorter = Sorter;
     assert_eq!(line(), line!());
     assert_eq!(sorter.line(), line!());

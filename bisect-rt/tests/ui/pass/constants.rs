@@ -22,7 +22,7 @@ const fn is_on<const N: usize>() -> bool {
     N == 0 || bisect_build!("fn")
 }
 
-fn main() {
+pub(crate) fn main() {
     let array = [0_u8; if bisect_build!("array") { 2 } else { 1 }];
     let inline = const { bisect_build!("inline") };
     assert!(WIDE && <Block<true> as Default>::ON && is_on::<3>() && inline);
