@@ -158,6 +158,7 @@ fn build_time_changes_are_compiled_as_their_variable_says() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 #[cfg_attr(bisect_off, ignore = "nothing is decided when all is compiled out")]
 fn a_malformed_variable_does_not_compile() {
     for (decisions, error) in [
