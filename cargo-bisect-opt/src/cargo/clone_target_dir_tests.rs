@@ -124,6 +124,7 @@ fn cargo_finds_everything_fresh_but_what_knows_its_place() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn tests_use_the_programs_and_the_files_of_their_own_copy() {
     let fixture = workspace();
     let (first, second) = (fixture.path().join("target"), fixture.path().join("target/copy"));

@@ -26,14 +26,14 @@ fn runs(journal: &str) -> usize {
     journal.lines().filter(|line| line.contains("\"shown\":")).count()
 }
 
-/// Continues a search from its states. With one run at a time everything is the same, and no run is repeated.
-fn check(name: &str) {
+/// Continues a search from its states, about `states` of them if it has more. With one run at a time everything is the
+/// same, and no run is repeated.
+fn check(name: &str, states: usize) {
     let settings = golden::settings(name);
     let is_parallel = settings.lines().any(|line| line.starts_with("jobs"));
     let whole = simulate(&settings);
     let lines = whole.journal.lines().count();
-    // Long searches from some of their states.
-    for cut in (0..=lines).step_by(1 + lines / 30) {
+    for cut in (0..=lines).step_by(1 + lines / states) {
         let journal: String = whole.journal.split_inclusive('\n').take(cut).collect();
         let resumed = simulate_from(&whole, &settings, &journal);
         assert!(!resumed.screen.contains("the search asks for another run"), "{name} after {cut}:\n{}", resumed.screen);
@@ -51,11 +51,15 @@ fn check(name: &str) {
     }
 }
 
-/// Defines a test for each recorded search that can be continued.
+/// Defines two tests for each recorded search that can be continued.
 macro_rules! continued {
     (continued: $($name:ident),*; others: $($other:ident),*;) => {
         mod each_recorded_search_can_be_continued {
-            $(#[test] fn $name() { super::check(stringify!($name)); })*
+            $(#[test] fn $name() { super::check(stringify!($name), 5); })*
+
+            mod from_many_states {
+                $(#[test] #[ignore = "slow: CI runs it"] fn $name() { super::super::check(stringify!($name), 30); })*
+            }
         }
     };
 }

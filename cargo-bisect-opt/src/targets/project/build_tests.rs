@@ -17,6 +17,7 @@ use crate::{
 };
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn several_executions_are_one_run_of_one_build() {
     // The second of three executions fails, unless no change is enabled.
     let library = "
@@ -78,6 +79,7 @@ fn build_time_changes_are_searched_by_building() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_line_that_reproduces_a_build_time_change_builds_it() {
     let _alone = Fixture::alone_with_top();
     let mut bench = Bench::test("-p top", &["fast"]);
