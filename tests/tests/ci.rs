@@ -198,6 +198,7 @@ fn with_small_step(clone: &RepositoryCopy) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_step_that_passed_does_not_run_again_and_its_outputs_are_there() {
     let Some(clone) = RepositoryCopy::new() else { return };
     with_small_step(&clone);

@@ -113,6 +113,7 @@ fn the_first_bad_commit_is_found() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_answer_for_people_goes_on() {
     let place = Place::with_numbers(9, &[]);
     let mut command = place.scratch.driver(["exec", "--commits", "HEAD~9.."]);

@@ -156,6 +156,7 @@ fn the_line_that_passes_takes_the_most_steps_that_have_passed() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_flaky_step_has_a_line_with_the_runs_that_show_it() {
     let scratch = Scratch::new();
     // Every third run with 5 steps fails.
@@ -170,6 +171,7 @@ fn a_flaky_step_has_a_line_with_the_runs_that_show_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_step_that_hangs_has_a_line_with_a_time_limit() {
     let scratch = Scratch::new();
     let mut command = scratch.driver(["count", "--json", "--max-count", "8", "--timeout=500ms"]);

@@ -116,6 +116,7 @@ pub(crate) fn grep(text: &str) -> [&str; 5] {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_patch_renames_files_and_is_applied_from_any_directory() {
     let place = Place::new();
     for name in ["plain", "with \"quotes\"", "edited"] {

@@ -123,6 +123,7 @@ pub(crate) fn error_if(condition: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn one_feature_breaks_the_build() {
     let workspace = sixteen(&error_if("feature = \"f11\""));
     for subcommand in ["build", "check"] {

@@ -182,6 +182,7 @@ fn cargo_s_configuration_of_the_terminal_is_read() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn live_lines_have_the_width_of_cargo_s_progress() {
     let scratch = Scratch::new();
     let mut search = search(&scratch, &[]);

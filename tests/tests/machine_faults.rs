@@ -201,6 +201,7 @@ fn git_does_not_take_a_refused_thread_for_a_version_that_fails() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_fault_that_is_over_soon_costs_no_answer() {
     for fault in [
         "openat:error=EMFILE:when=40",

@@ -306,6 +306,7 @@ fn a_program_whose_runtime_refuses_a_pattern_is_named() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_victim_has_one_name() {
     are_refused_in_package(&[
         (&["test", "--victim=same"], 2, "which test? `same` can be `one::same` in "),

@@ -79,6 +79,7 @@ fn a_copied_run_directory_is_shown_in_all_formats_without_the_sources() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_search_prints_its_answer_in_the_format_that_is_asked_for() {
     let scratch = Scratch::new();
     for (options, format) in [

@@ -135,6 +135,7 @@ fn only_the_run_in_flight_is_repeated() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_list_at_each_moment() {
     let scratch = Scratch::new();
     check(&list(&scratch), &scratch.dir().join("bisect.out"), 0..100);

@@ -179,6 +179,7 @@ fn sixteen_runs_at_once_name_a_reliable_culprit_in_two_rounds() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_second_culprit_is_no_sign_of_noise() {
     for first in 0..200 {
         let second = (first * 617 + 311) % 1000;
@@ -313,6 +314,7 @@ fn more_in_flight_take_fewer_rounds() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn two_changes_take_fewer_rounds_too() {
     let pair = |i: usize| vec![BTreeSet::from([i * 25, 999 - i * 19])];
     let each = |i: usize| vec![BTreeSet::from([i * 25]), BTreeSet::from([999 - i * 19])];
@@ -368,6 +370,7 @@ fn runs_that_were_cancelled_are_made_again_if_they_are_wanted_again() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_change_that_other_changes_hide_does_not_change_the_answer() {
     for n in 8..14_u64 {
         let ids: Vec<_> = (1..=n).map(|i| Rank(i * (u64::MAX / (n + 1)))).collect();
@@ -386,6 +389,7 @@ fn a_change_that_other_changes_hide_does_not_change_the_answer() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_set_is_minimal_where_a_change_hides_a_culprit() {
     expect_minimal_sets_where_a_change_hides_a_culprit(5);
 }
