@@ -41,6 +41,7 @@ pages! {
     which_call: "which-call.md",
     which_moment: "which-moment.md",
     which_feature: "which-feature.md",
+    which_variable: "which-variable.md",
     which_line: "which-line.md",
     #[ignore = "slow: CI runs it"]
     annotate: "annotate.md",
