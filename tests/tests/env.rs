@@ -115,9 +115,13 @@ fn a_file_that_cannot_be_used_is_refused_with_its_line() {
     scratch.write("several.env", "A=1\nsecond line\n");
     scratch.write("same.env", "HERE=yes\n");
     for (file, status, message) in [
-        ("several.env", 2, "--env several.env: line 2 (`second line`) is no variable KEY=value"),
+        (
+            "several.env",
+            2,
+            "--env several.env: line 2 (`second line`) is not KEY=value: write the file with `env -0 > FILE`",
+        ),
         ("none.env", 2, "--env none.env: failed to open file"),
-        ("same.env", 1, "no variable differs between the present environment and same.env"),
+        ("same.env", 1, "all variables in same.env have the same values here"),
     ] {
         let finished = search(&scratch, &["--env", file], "true").expect_status(status);
         assert!(finished.stderr.contains(message), "{finished}");
@@ -142,6 +146,30 @@ fn a_test_is_run_with_variables_and_a_build_is_made_with_them() {
     let finished = workspace.search("check --env ci.env").expect_status(0);
     assert_eq!(names(&finished), [["NO_BUILD: unset -> 1"]]);
     let _ = workspace.reproduce(&finished).expect_status(101);
+}
+
+#[test]
+fn flags_of_the_compiler_are_those_of_the_file() {
+    let workspace = Workspace::new(&[
+        ("Cargo.toml", "work 2021\n"),
+        ("src/lib.rs", "fn unused() {}\n"),
+        ("ci.env", "A=1\nRUSTFLAGS=-Dwarnings\nRUSTC_WRAPPER=/missing/sccache\n"),
+    ]);
+    let finished = workspace.search("check --env ci.env").expect_status(0);
+    let expected = [["RUSTC_WRAPPER: unset -> /missing/sccache"], ["RUSTFLAGS: unset -> -Dwarnings"]];
+    assert_eq!(names(&finished), expected, "{finished}");
+}
+
+#[test]
+fn the_program_is_found_by_the_present_path() {
+    let scratch = Scratch::new();
+    scratch.write("ci.env", "A=1\nPATH=/nowhere\n");
+    let mut command = scratch.driver(["exec", "--json", "--env", "ci.env", "sh", "-c", "test \"$PATH\" != /nowhere"]);
+    let finished = run(&mut command).expect_status(0);
+    let change = &names(&finished)[0][0];
+    assert!(change.starts_with("PATH: ") && change.ends_with(" -> /nowhere"), "{change}");
+    let _ = pasted(&scratch, &finished, "reproduce").expect_status(1);
+    let _ = pasted(&scratch, &finished, "passes").expect_status(0);
 }
 
 #[test]

@@ -20,6 +20,7 @@ fn build(value: Option<&str>) -> (PathBuf, usize) {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_change_of_the_variable_rebuilds_its_package() {
     build(Some("off"));
     let (program, compiled) = build(Some("on"));

@@ -28,11 +28,11 @@ use super::{
     option_axis::{AxisResult, OptionAxis, SearchedTarget},
 };
 use crate::{
-    cargo::BuildOverrides,
+    cargo::{BuildCounts, BuildOverrides, line_settings::TARGET_DIRECTORIES},
     output::terms::Terms,
     process::{
         shell::{is_name, quote},
-        variables::{Variable, Variables},
+        variables::{Variable, Variables, is_secret},
     },
     report::{
         content::{Location, Report},
@@ -49,7 +49,7 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     value: "FILE",
     has_default: false,
     searches_environment: true,
-    question: "which variable of another environment, from `env -0 > FILE` there",
+    question: "which variable, if it fails in another environment: FILE from `env -0 > FILE` there",
     help: "Find the variables of the environment that make the target fail",
     details: "The differences between the present environment and FILE are searched. FILE is what `env -0` or `env` prints \
               in the other shell, or has lines KEY=value; without PATH, it unsets no variable. With `build` and `check`, the variables act on the build. Values \
@@ -67,21 +67,19 @@ const TERMS: Terms = Terms {
 /// A variable. The line of the file may be a secret, so it is not shown.
 const KIND: ChangeKind =
     ChangeKind { name: "variable", noun: "variable", label: "this variable", source: ShownSource::Patch };
-/// Parts of the names of variables whose values are neither shown nor stored.
-const SECRET: [&str; 5] = ["TOKEN", "SECRET", "KEY", "PASS", "CRED"];
 /// The maximum number of characters of a value in an answer.
-const SHOWN: usize = 80;
-/// Variables that cargo and this program set for each process that they start, whatever it would inherit; and the one
-/// with which a shell describes each command.
-const SET_FOR_EACH: [&str; 8] =
-    ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR", names::REPORT, names::SLOT, names::OPT_RUN, "_"];
-/// The beginnings of further names of such variables.
-const FAMILIES_SET_FOR_EACH: [&str; 3] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
-/// Variables that cargo, rustup and this program set for themselves, as in a shell that does not start them.
-const OWN: [&str; 6] =
+const MAX_VALUE: usize = 80;
+/// Variables that this program sets for each process that it starts. A shell sets `_` for each command.
+const SET_FOR_EACH_RUN: [&str; 4] = [names::REPORT, names::SLOT, names::OPT_RUN, "_"];
+/// Variables that cargo sets for each executable, whatever is inherited.
+const SET_FOR_EACH_EXECUTABLE: [&str; 4] = ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"];
+/// Prefixes of the names of further ones.
+const PREFIXES_SET_FOR_EACH_EXECUTABLE: [&str; 3] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
+/// Variables that may be set only because cargo, rustup or a search started this program. They are never unset.
+const MAYBE_OURS: [&str; 6] =
     ["RUST_RECURSION_COUNT", "LD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "TMPDIR", "TMP", "TEMP"];
-/// The beginnings of further names of such variables.
-const OWN_FAMILIES: [&str; 3] = ["CARGO", "RUSTUP_", names::FAMILY];
+/// Prefixes of the names of further ones.
+const PREFIXES_MAYBE_OURS: [&str; 3] = ["CARGO", "RUSTUP_", names::FAMILY];
 
 /// Variables that differ. *None* is the present environment, *all* is that of the file.
 #[derive(Debug)]
@@ -111,19 +109,27 @@ fn prepare(target: &SearchedTarget<'_>, file: Option<&OsStr>) -> AxisResult {
     let path = target.directory.join(file);
     let bytes = fs_err::read(&path).map_err(|error| usage(&error))?;
     let dump = Dump::parse(&bytes).map_err(|error| usage(&error))?;
+    if !path.is_file() && dump.entries.keys().any(|name| is_secret(name)) {
+        return Err(usage(&"lines for pasting read the values of secrets from it, so it must be a regular file"));
+    }
+    let is_of_build = target.project.is_some_and(|project| project.subcommand.is_build());
     let assigned: Vec<_> = target.command.iter().map_while(|word| assigned_name(word)).collect();
-    let present = env::vars_os().filter(|(name, _)| !assigned.iter().any(|other| name == other));
-    let changes = changes(present.collect(), &dump.entries, &|entry| dump.form.word(&path, entry));
-    let changes: Vec<_> =
-        changes.into_iter().filter(|change| !assigned.iter().any(|other| change.name == **other)).collect();
+    let is_left_out = |name: &OsStr| {
+        let is_in = |names: &[&str]| names.iter().any(|other| name == *other);
+        is_in(&SET_FOR_EACH_RUN)
+            || is_in(&assigned)
+            || is_of_build && is_in(&TARGET_DIRECTORIES)
+            || target.project.is_some() && !is_of_build && is_set_for_each_executable(name)
+    };
+    let changes = changes(env::vars_os().collect(), &dump.entries, &|entry| dump.form.word(&path, entry));
+    let changes: Vec<_> = changes.into_iter().filter(|change| !is_left_out(&change.name)).collect();
     let file = file.display().to_string();
     if changes.is_empty() {
         return Err(AxisError::Nothing(format!(
-            "no variable differs between the present environment and {file}: write the file in the shell where the result \
-             is another one, with `env -0 > FILE`"
+            "all variables in {file} have the same values here, except for those that cargo or the command line sets: write \
+             the file with `env -0 > FILE` in the shell where the target behaves differently"
         )));
     }
-    let is_of_build = target.project.is_some_and(|project| project.subcommand.is_build());
     Ok(Box::new(Env { file, changes, is_of_build }))
 }
 
@@ -143,7 +149,7 @@ fn changes(
     let mut changes = Vec::new();
     for (name, entry) in entries {
         let old = present.get(name).cloned();
-        if old.as_ref() == Some(&entry.value) || is_set_for_each(name) {
+        if old.as_ref() == Some(&entry.value) {
             continue;
         }
         let value = entry.value.clone();
@@ -151,28 +157,25 @@ fn changes(
         changes.push(Change { name: name.clone(), old, new, line: entry.line });
     }
     let is_whole = entries.keys().any(|name| name.eq_ignore_ascii_case("PATH"));
-    let unset = present.into_iter().filter(|(name, _)| is_whole && !entries.contains_key(name) && !is_own(name));
+    let unset = present.into_iter().filter(|(name, _)| is_whole && !entries.contains_key(name) && !may_be_ours(name));
     changes.extend(unset.map(|(name, old)| Change { name, old: Some(old), new: Variable::Unset, line: None }));
     changes.sort_by(|one, other| one.name.cmp(&other.name));
     changes
 }
 
-/// Returns true if the value of a variable is neither shown nor stored.
-fn is_secret(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_uppercase();
-    SECRET.iter().any(|part| name.contains(part))
-}
-
-/// Returns true if each process gets its own value of a variable.
-fn is_set_for_each(name: &OsStr) -> bool {
+/// Returns true if each executable that cargo starts gets its own value of a variable.
+fn is_set_for_each_executable(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    SET_FOR_EACH.contains(&&*name) || FAMILIES_SET_FOR_EACH.iter().any(|family| name.starts_with(family))
+    SET_FOR_EACH_EXECUTABLE.contains(&&*name)
+        || PREFIXES_SET_FOR_EACH_EXECUTABLE.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns true if a variable may be set only because this program runs.
-fn is_own(name: &OsStr) -> bool {
+fn may_be_ours(name: &OsStr) -> bool {
     let text = name.to_string_lossy();
-    is_set_for_each(name) || OWN.contains(&&*text) || OWN_FAMILIES.iter().any(|family| text.starts_with(family))
+    is_set_for_each_executable(name)
+        || MAYBE_OURS.contains(&&*text)
+        || PREFIXES_MAYBE_OURS.iter().any(|prefix| text.starts_with(prefix))
 }
 
 impl Change {
@@ -196,8 +199,8 @@ fn shown(value: &OsStr) -> String {
     }
     let text = value.to_string_lossy();
     let escaped = text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] });
-    let mut shown: String = escaped.clone().take(SHOWN).collect();
-    if escaped.count() > SHOWN {
+    let mut shown: String = escaped.clone().take(MAX_VALUE).collect();
+    if escaped.count() > MAX_VALUE {
         shown.push('…');
     }
     shown
@@ -233,7 +236,12 @@ impl Env {
 
 impl Axis for Env {
     fn facts(&self) -> AxisFacts {
-        AxisFacts { builds: self.is_of_build, ..AxisFacts::of_known_changes(TERMS) }
+        AxisFacts {
+            builds: self.is_of_build,
+            // It may name the compiler, or forbid downloads.
+            decides_whether_cargo_compiles: self.is_of_build,
+            ..AxisFacts::of_known_changes(TERMS)
+        }
     }
 
     fn subject(&self) -> Option<String> {
@@ -257,9 +265,10 @@ impl Axis for Env {
 
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
         let preparation = self.is_of_build.then(|| {
+            let directory = Preparation::TARGET_DIRECTORY;
             let commands =
-                "tree=$(mktemp -d) && trap 'rm -rf \"$tree\"' EXIT && export CARGO_TARGET_DIR=\"$tree\"/target";
-            Preparation { commands: [commands.to_owned(), commands.to_owned()], commit: None }
+                format!("tree=$(mktemp -d) && trap 'rm -rf \"$tree\"' EXIT && export CARGO_TARGET_DIR={directory}");
+            Preparation { commands: [commands.clone(), commands], commit: None }
         });
         Ok(Application { preparation, ..self.apply(choice, files)? })
     }
@@ -280,5 +289,9 @@ impl Axis for Env {
     fn words(&self, culprit: &CulpritChanges<'_>) -> CulpritWords {
         let headline = self.headline(culprit.mode, culprit.ids.len());
         CulpritWords { headline: Some(headline), ..CulpritWords::default() }
+    }
+
+    fn summary(&self, builds: BuildCounts) -> Option<String> {
+        self.is_of_build.then(|| builds.summary())
     }
 }

@@ -3,7 +3,7 @@
 use super::Placeholder;
 use crate::output::terms::Terms;
 
-/// The constants of an axis: one value, which differs between two searches only where a field says so.
+/// The properties of an axis that stay the same in a search, as one value. Some depend on the target or on an option.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AxisFacts {
     /// The name of the axis and the words for its changes.

@@ -269,8 +269,8 @@ pub(crate) struct Application {
     pub(crate) preparation: Option<Preparation>,
 }
 
-/// Shell commands that make a temporary directory for one run, go there, and remove it at the end of the shell. They set
-/// `tree` to its top directory.
+/// Shell commands that make a temporary directory for one run, and remove it at the end of the shell. They set `tree` to
+/// its path. Some also go there.
 #[derive(Clone, Debug)]
 pub(crate) struct Preparation {
     /// The commands for a person, and those for a replay.

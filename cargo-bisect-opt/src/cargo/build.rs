@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
@@ -79,6 +79,11 @@ pub(crate) enum BuildOutput<'a> {
         /// The number of units of an earlier build, if there was one.
         total: Option<usize>,
     },
+}
+
+/// Returns true if cargo reads flags of the compiler from this variable.
+fn sets_flags(name: &OsStr) -> bool {
+    name.to_string_lossy().ends_with("RUSTFLAGS")
 }
 
 /// The option that makes cargo continue after an error with crates that do not depend on the failed one.
@@ -228,7 +233,10 @@ impl Build<'_> {
         match self.flags {
             Flags::Instrumented(more) => self.config.set_flags(&mut command, more),
             Flags::Plain(more) => {
-                self.config.set_plain_flags(&mut command, more);
+                // Flags of the compiler may be among the variables that differ. Then cargo reads them itself.
+                if !self.variables.names().any(sets_flags) {
+                    self.config.set_plain_flags(&mut command, more);
+                }
                 command.env(names::OPT_STORE, store(self.target_dir));
             }
         }

@@ -13,7 +13,7 @@ use super::{
     Subcommand, Workspace, build::Flags, graph::Package, launch::LaunchContext, profile_option, profiles::Profiles,
     toolchain::Toolchain,
 };
-use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir, remove_tree::remove_tree, variables::Variables};
+use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir, variables::Variables};
 
 /// A project, with the user's arguments and configuration.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub(crate) struct BuildOverrides {
     pub(crate) if_missing: IfMissing,
     /// Leaves out the driver's own flags and debug information.
     pub(crate) is_plain: bool,
-    /// True if nothing that earlier builds have made is used.
+    /// True if the build has a new directory, so that nothing of earlier builds is used.
     pub(crate) is_from_scratch: bool,
     /// True if the build depends on more than cargo knows, so that it must not share artifacts with other builds.
     pub(crate) needs_own_artifacts: bool,
@@ -211,10 +211,15 @@ impl Project {
         timeout: Option<Duration>,
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
-        let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
         if with.is_from_scratch {
-            remove_artifacts(target_dir.path())?;
+            let target_dir = scratch.join("target");
+            let build = self.prepare_build(&target_dir, with, output);
+            return build.map_or_else(
+                || Ok(Built::of_nothing(&target_dir)),
+                |build| build.attempt(scratch, timeout, interrupt),
+            );
         }
+        let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
         match self.prepare_build(target_dir.path(), with, output) {
             Some(build) => build.attempt(scratch, timeout, interrupt),
             None => Ok(Built::of_nothing(target_dir.path())),
@@ -360,17 +365,6 @@ pub(crate) fn for_check(project: &Project, scratch: OwnedDir) -> Result<Project,
     let arguments = project.arguments.for_check(project.subcommand, &project.program);
     let slot_dirs = Arc::new(SlotDirs::in_scratch(scratch, &project.root()));
     Project::load_in(&std::env::current_dir()?, Subcommand::Check, arguments, &[], Some(slot_dirs))
-}
-
-/// Removes what builds have made in a target directory, but for its own files: the lock of a search.
-fn remove_artifacts(target_dir: &Path) -> io::Result<()> {
-    for entry in fs_err::read_dir(target_dir)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            remove_tree(&entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns the command of a build in `target_dir`, without overrides.

@@ -231,13 +231,23 @@ pub(super) fn essential(words: &[OsString]) -> Vec<OsString> {
     essential
 }
 
-/// Returns the axis that an option chooses, if one does.
+/// Returns the axis that an option chooses, if one does. The words of a command are its own.
 pub(super) fn option_axis(words: &[OsString]) -> Option<&'static OptionAxis> {
-    words.iter().take_while(|word| *word != "--").find_map(|word| {
-        let word = word.to_string_lossy();
-        let name = word.strip_prefix("--")?.split('=').next()?;
-        table::OPTIONS.iter().find(|option| option.name == name)
-    })
+    let command = command();
+    let subcommand = command.find_subcommand(words.first()?)?;
+    let is_command = subcommand.get_positionals().any(clap::Arg::is_trailing_var_arg_set);
+    let mut words = words[1..].iter().map(|word| word.to_string_lossy());
+    while let Some(word) = words.next().filter(|word| word != "--" && (word.starts_with('-') || !is_command)) {
+        let name = word.strip_prefix("--").and_then(|word| word.split('=').next());
+        let found = name.and_then(|name| table::OPTIONS.iter().find(|option| option.name == name));
+        if found.is_some() {
+            return found;
+        }
+        if value_follows(subcommand, &word) == Some(Follows::Yes) {
+            words.next();
+        }
+    }
+    None
 }
 
 /// Splits `words` into the options of `command`, cargo's words, and the words after `--`.

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
     path::{Path, PathBuf},
     process::Command,
@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{
     axes::option_axis::OptionAxis,
     output::run_dir::RunDirError,
-    process,
+    process::{self, variables::is_secret},
     run::seed::Seed,
     units::listed,
     vcs::source_files::{revision, source_files},
@@ -58,7 +58,7 @@ pub(super) struct Conditions {
     /// The output of `rustc -vV`, if the root has a manifest.
     toolchain: Option<String>,
     variables: BTreeMap<String, String>,
-    /// The hashes of all variables, if these are searched. Some may be secrets.
+    /// The hashes of all variables, if these are searched.
     #[serde(default)]
     environment: BTreeMap<String, u64>,
     /// The revision that is checked out, if versions are searched.
@@ -244,10 +244,11 @@ fn variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String
     ours.map(|(name, value)| (name, value.to_string_lossy().into_owned())).collect()
 }
 
-/// Returns the hashes of the values of variables. A shell sets `_` for each command.
+/// Returns the hashes of the values of variables; of a secret, only that it is set. A shell sets `_` for each command.
 fn hashes(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, u64> {
     let others = all.filter(|(name, _)| name != "_");
-    others.map(|(name, value)| (name.to_string_lossy().into_owned(), xxh3_64(value.as_encoded_bytes()))).collect()
+    let hash = |name: &OsStr, value: &OsStr| if is_secret(name) { 0 } else { xxh3_64(value.as_encoded_bytes()) };
+    others.map(|(name, value)| (name.to_string_lossy().into_owned(), hash(&name, &value))).collect()
 }
 
 fn affects_compilation(name: &str) -> bool {

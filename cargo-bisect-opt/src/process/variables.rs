@@ -1,4 +1,4 @@
-//! Variables that a process gets, or does not get, whatever it would inherit.
+//! Variables that are set or unset for a process, instead of the inherited ones.
 
 use std::{
     collections::BTreeMap,
@@ -7,6 +7,17 @@ use std::{
 };
 
 use super::shell::{is_name, quote};
+
+/// Parts of the names of variables whose values are neither shown nor stored.
+const SECRET_NAME_PARTS: [&str; 5] = ["TOKEN", "SECRET", "KEY", "PASS", "CRED"];
+/// Variables that a shell does not let a command set by an assignment before it.
+const READ_ONLY: [&str; 6] = ["UID", "EUID", "PPID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO"];
+
+/// Returns true if the name of a variable says that its value is a secret.
+pub(crate) fn is_secret(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_uppercase();
+    SECRET_NAME_PARTS.iter().any(|part| name.contains(part))
+}
 
 /// Variables to set or to unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,28 +76,24 @@ impl Variables {
         Self(some.map(|(name, variable)| (name.clone(), variable.clone())).collect()).apply(command);
     }
 
-    /// Returns the words of a shell before a program, which set and unset the variables for it. A shell can do neither
-    /// with some names; then the first word is `env`.
+    /// Returns the words of a shell that set and unset the variables for the program after them. They begin with `env` if
+    /// a variable is unset, or if the shell does not set a variable of this name.
     pub(crate) fn words(&self) -> Vec<String> {
-        let is_plain = |(name, variable): (&OsString, &Variable)| {
-            *variable != Variable::Unset && name.to_str().is_some_and(is_name)
-        };
-        let mut words = Vec::new();
-        if !self.0.iter().all(is_plain) {
-            words.push("env".to_owned());
+        let is_assignable =
+            |name: &OsStr| name.to_str().is_some_and(|name| is_name(name) && !READ_ONLY.contains(&name));
+        let is_plain = |(name, variable): (&OsString, &Variable)| *variable != Variable::Unset && is_assignable(name);
+        let (mut words, mut set, mut unset) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, variable) in &self.0 {
+            let name = quote(name);
+            match variable {
+                // The commands that read them may need the present `PATH`.
+                Variable::Secret { word, .. } => words.push(format!("{name}={word}")),
+                Variable::Set(value) => set.push(format!("{name}={}", quote(value))),
+                Variable::Unset => unset.extend(["-u".to_owned(), name]),
+            }
         }
-        let unset = self.0.iter().filter(|(_, variable)| **variable == Variable::Unset);
-        words.extend(unset.flat_map(|(name, _)| ["-u".to_owned(), quote(name)]));
-        words.extend(self.0.iter().filter_map(|(name, variable)| {
-            let word = match variable {
-                Variable::Set(value) => quote(value),
-                Variable::Secret { word, .. } => word.clone(),
-                Variable::Unset => return None,
-            };
-            let name = if name.to_str().is_some_and(is_name) { name.display().to_string() } else { quote(name) };
-            Some(format!("{name}={word}"))
-        }));
-        words
+        let env = (!self.0.iter().all(is_plain)).then(|| "env".to_owned());
+        env.into_iter().chain(unset).chain(words).chain(set).collect()
     }
 }
 
@@ -124,11 +131,12 @@ mod tests {
         assert_eq!(variables.words(), ["A=1", "B='x y'"]);
         variables.set("A", "2");
         variables.insert("T".into(), secret());
-        assert_eq!(variables.words(), ["A=2", "B='x y'", "T=\"$(cat x)\""]);
+        assert_eq!(variables.words(), ["T=\"$(cat x)\"", "A=2", "B='x y'"]);
         variables.insert("B".into(), Variable::Unset);
-        assert_eq!(variables.words(), ["env", "-u", "B", "A=2", "T=\"$(cat x)\""]);
+        assert_eq!(variables.words(), ["env", "-u", "B", "T=\"$(cat x)\"", "A=2"]);
         let function = Variables::from([("BASH_FUNC_f%%", "() {  :\n}")]);
         assert_eq!(function.words(), ["env", "'BASH_FUNC_f%%'='() {  :\n}'"]);
+        assert_eq!(Variables::from([("UID", "0")]).words(), ["env", "UID=0"]);
         assert_eq!(Variables::default().words(), [""; 0]);
     }
 

@@ -1,4 +1,4 @@
-//! Receipts of a shop. They are written as the environment asks for it.
+//! Receipts of a shop, in the language and the width that variables of the environment choose.
 
 use std::env;
 

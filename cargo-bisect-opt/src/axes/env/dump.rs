@@ -1,13 +1,18 @@
 //! The variables in a file: what `env -0` or `env` prints, or lines KEY=value.
 
-use std::{collections::BTreeMap, ffi::OsString, fmt, path::Path};
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fmt,
+    path::Path,
+};
 
-use super::quote;
+use super::{is_secret, quote};
 
 /// The beginning of the value with which bash exports a function, and its last line.
 const FUNCTION: [&[u8]; 2] = [b"() {", b"}"];
-/// The maximum number of bytes of a line in a message.
-const SHOWN: usize = 60;
+/// The maximum number of characters of a record in a message.
+const MAX_QUOTED: usize = 60;
 
 /// The variables of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +39,7 @@ pub(super) enum Form {
     Nul,
     /// A line break ends each variable.
     Lines,
-    /// A carriage return and a line break do.
+    /// A carriage return and a line break end each variable.
     WindowsLines,
 }
 
@@ -58,13 +63,12 @@ impl fmt::Display for DumpError {
     }
 }
 
-const NO_VARIABLE: &str =
-    "is no variable KEY=value. If it belongs to the value before it, write the file again with `env -0 > FILE`";
-const NO_END: &str = "begins a function without an end. Write the file again with `env -0 > FILE`";
-const NO_TEXT: &str = "is not UTF-8. Write the file again in UTF-8";
+const NO_VARIABLE: &str = "is not KEY=value: write the file with `env -0 > FILE`";
+const NO_END: &str = "begins a function of bash that does not end: write the file with `env -0 > FILE`";
+const NO_TEXT: &str = "is not UTF-8: write the file in UTF-8";
 
 impl Dump {
-    /// Reads the variables of a file. Of several values of a variable, the last one counts.
+    /// Reads the variables of a file. The last value of a repeated variable counts.
     ///
     /// # Errors
     /// If the file cannot be divided into variables.
@@ -75,21 +79,21 @@ impl Dump {
         }
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let lines: Vec<_> = bytes.split(|&byte| byte == b'\n').collect();
-        let is_of_windows = lines.iter().all(|line| line.is_empty() || line.ends_with(b"\r"));
-        let form =
-            if is_of_windows && lines.iter().any(|line| !line.is_empty()) { Form::WindowsLines } else { Form::Lines };
+        // The last line may lack its end.
+        let ended = lines.split_last().map_or(&[][..], |(_, ended)| ended);
+        let is_of_windows = !ended.is_empty() && ended.iter().all(|line| line.ends_with(b"\r"));
+        let form = if is_of_windows { Form::WindowsLines } else { Form::Lines };
         let records =
             lines.into_iter().map(|line| if is_of_windows { line.strip_suffix(b"\r").unwrap_or(line) } else { line });
         DumpReader { form, records: records.collect(), at: 0 }.read()
     }
 }
 
-/// A reader of a file.
+/// A reader of a file. A record is a line, or text up to a NUL.
 struct DumpReader<'a> {
     form: Form,
-    /// The lines, or what NULs end.
     records: Vec<&'a [u8]>,
-    /// The index of the next one.
+    /// The index of the next record.
     at: usize,
 }
 
@@ -104,15 +108,19 @@ impl DumpReader<'_> {
                 continue;
             }
             let (number, form) = (first + 1, self.form);
-            let error = |what| DumpError { number, form, text: (!follows_secret).then(|| shown(record)), what };
-            let split = record.iter().position(|&byte| byte == b'=').filter(|&at| at > 0);
-            let split = split.filter(|&at| !has_lines || is_name(&record[..at])).ok_or_else(|| error(NO_VARIABLE))?;
-            let (name, mut value) = (&record[..split], record[split + 1..].to_vec());
-            if has_lines && value.starts_with(FUNCTION[0]) && !value.ends_with(FUNCTION[1]) {
+            let error =
+                |what| DumpError { number, form, text: (!follows_secret).then(|| shown(record)).flatten(), what };
+            let name = if has_lines { variable_name(record) } else { name_before_sign(record) };
+            let name = name.ok_or_else(|| error(NO_VARIABLE))?;
+            let mut value = record[name.len() + 1..].to_vec();
+            // A function may end with its first line. Then a variable follows, or nothing.
+            let ends_here = value.ends_with(FUNCTION[1])
+                && self.records.get(self.at).is_none_or(|next| variable_name(next).is_some());
+            if has_lines && value.starts_with(FUNCTION[0]) && !ends_here {
                 self.read_function(&mut value).ok_or_else(|| error(NO_END))?;
             }
             let (name, value) = text(name).zip(text(&value)).ok_or_else(|| error(NO_TEXT))?;
-            follows_secret = super::is_secret(&name);
+            follows_secret = is_secret(&name);
             let line = has_lines.then(|| u32::try_from(first + 1).ok()).flatten();
             entries.insert(name, DumpedVariable { value, line, records: [first + 1, self.at] });
         }
@@ -133,16 +141,24 @@ impl DumpReader<'_> {
     }
 }
 
-/// Returns true if a line can begin with this name: no line of text does by chance.
-fn is_name(name: &[u8]) -> bool {
-    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
-    name.first().is_some_and(is_letter)
-        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_%().-".contains(byte))
+/// Returns what comes before the first `=`, unless it is empty.
+fn name_before_sign(record: &[u8]) -> Option<&[u8]> {
+    let end = record.iter().position(|&byte| byte == b'=')?;
+    (end > 0).then(|| &record[..end])
 }
 
-/// Returns the beginning of a line for a message.
-fn shown(record: &[u8]) -> String {
-    String::from_utf8_lossy(&record[..record.len().min(SHOWN)]).escape_debug().to_string()
+/// Returns the name with which a line begins, if it is KEY=value. Few lines of text look so.
+fn variable_name(line: &[u8]) -> Option<&[u8]> {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_%().-".contains(byte);
+    name_before_sign(line).filter(|name| name.first().is_some_and(is_letter) && name.iter().all(is_of_name))
+}
+
+/// Returns the beginning of a record for a message; `None` if it may have the value of a secret.
+fn shown(record: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(record);
+    let beginning: String = text.chars().take(MAX_QUOTED).collect();
+    (!is_secret(OsStr::new(&*text))).then(|| beginning.escape_debug().to_string())
 }
 
 #[cfg(unix)]
@@ -199,12 +215,14 @@ mod tests {
             ("A=1\nA=2\n", &["2: A=2"]),
             ("\n# of CI\nA=\n\n", &["3: A="]),
             ("A=1\r\n\r\nB=2\r\n", &["1: A=1", "3: B=2"]),
-            ("A=1\r\nB=2\n", &["1: A=1\r", "2: B=2"]),
+            ("A=1\r\nB=2", &["1: A=1", "2: B=2"]),
+            ("A=1\nB=2\r\n", &["1: A=1", "2: B=2\r"]),
             (
                 "BASH_FUNC_f%%=() {  if a; then\n b=c\n fi\n}\nZ=1\n",
                 &["1: BASH_FUNC_f%%=() {  if a; then\n b=c\n fi\n}", "5: Z=1"],
             ),
             ("BASH_FUNC_f%%=() { :; }\nZ=1\n", &["1: BASH_FUNC_f%%=() { :; }", "2: Z=1"]),
+            ("BASH_FUNC_f%%=() {  echo ${HOME}\n}\nZ=1\n", &["1: BASH_FUNC_f%%=() {  echo ${HOME}\n}", "3: Z=1"]),
             ("ProgramFiles(x86)=C:\\x\n", &["1: ProgramFiles(x86)=C:\\x"]),
             ("", &[]),
         ] {
@@ -215,15 +233,17 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_divided_is_refused_with_the_line() {
         for (text, expected) in [
+            ("A=1\nsecond line\n", "line 2 (`second line`) is not KEY=value: write the file with `env -0 > FILE`"),
+            ("declare -x A=\"1\"\n", "line 1 (`declare -x A=\\\"1\\\"`) is not KEY=value"),
+            ("=1\n", "line 1 (`=1`) is not KEY=value"),
+            ("A=1\0B\0", "variable 2 (`B`) is not KEY=value"),
             (
-                "A=1\nsecond line\n",
-                "line 2 (`second line`) is no variable KEY=value. If it belongs to the value before",
+                "A=1\nBASH_FUNC_f%%=() {  x\n y\n",
+                "line 2 (`BASH_FUNC_f%%=() {  x`) begins a function of bash that does not end",
             ),
-            ("declare -x A=\"1\"\n", "line 1 (`declare -x A=\\\"1\\\"`) is no variable"),
-            ("=1\n", "line 1 (`=1`) is no variable"),
-            ("A=1\0B\0", "variable 2 (`B`) is no variable"),
-            ("A=1\nBASH_FUNC_f%%=() {  x\n y\n", "line 2 (`BASH_FUNC_f%%=() {  x`) begins a function without an end"),
-            ("API_KEY=-----BEGIN\nhunter2\n", "line 2 is no variable"),
+            ("API_KEY=-----BEGIN\nhunter2\n", "line 2 is not KEY=value"),
+            ("export API_KEY=hunter2\n", "line 1 is not KEY=value"),
+            ("\u{feff}API_KEY=hunter2\n", "line 1 is not KEY=value"),
         ] {
             let error = parsed(text.as_bytes()).unwrap_err();
             assert!(error.starts_with(expected), "{error}");

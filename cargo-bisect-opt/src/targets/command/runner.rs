@@ -173,7 +173,7 @@ impl CommandRunner {
         let application = &applied.application;
         let filling = self.filling(application, random);
         let mut command = match &applied.place {
-            None => Command::new(&self.program),
+            None => Command::new(self.program_for(application)),
             Some(place) => {
                 let mut command = Command::new(self.program_at(place));
                 for name in query::LOCAL_VARIABLES {
@@ -196,6 +196,16 @@ impl CommandRunner {
             None => command,
         };
         Ok((command, temporary))
+    }
+
+    /// Returns the program for a run in the user's directory. The present `PATH` leads to it, if that of the run differs.
+    fn program_for(&self, application: &Application) -> PathBuf {
+        let program = Path::new(&self.program);
+        let is_name = program.components().count() == 1 && !self.program.starts_with('.');
+        let other_path = application.variables.get("PATH").filter(|_| is_name);
+        let path = other_path.and_then(|_| env::var_os("PATH")).unwrap_or_default();
+        let mut files = env::split_paths(&path).map(|directory| directory.join(program)).filter(|file| file.is_file());
+        files.next().unwrap_or_else(|| program.to_owned())
     }
 
     /// Returns the program for a run in another directory. A relative path that does not exist there is taken from the
@@ -329,7 +339,7 @@ impl CommandRunner {
         let more = application.variables.words().into_iter().map(|word| word + " ");
         let value = |value: &str| filling.text_with(value, |part| fill_text(part, 0));
         let commit = application.preparation.as_ref().and_then(|preparation| preparation.commit.as_deref());
-        let program = commit.map_or_else(|| self.program.clone().into(), |commit| self.program_in_worktree(commit));
+        let program = commit.map_or_else(|| self.program_for(application), |commit| self.program_in_worktree(commit));
         let line =
             self.write_line((reader, &program), &application.before, value, |arguments| filling.arguments(arguments));
         let directory = (reader == Reader::Replay).then(|| format!("cd {} && ", quote(&self.options.root)));

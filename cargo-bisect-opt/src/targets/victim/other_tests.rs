@@ -20,7 +20,7 @@ use crate::{
     units::{listed, plural},
 };
 
-/// The terms of a search for tests. A run reports all other tests that it runs.
+/// The terms of a search for tests. The axis reports the tests that a run executes.
 const TERMS: Terms =
     Terms { axis: "victim", change: "test", reported: None, if_none_reported: Some("there is no other test") };
 /// Another test.
