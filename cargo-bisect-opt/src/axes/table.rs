@@ -46,7 +46,7 @@ mod tests {
               --diff[=OLD[..NEW]]  which hunks of a patch; by default, of all that differs from HEAD
               --deps[=OLD]         which updates in Cargo.lock
               --features-of=PKG    which features of a package
-              --env=FILE           which variable of another environment, from `env -0 > FILE` there
+              --env=FILE           which variable, if it fails in another environment: FILE from `env -0 > FILE` there
               --codegen            which crate, function and pass, if only the release build fails
               --edition=EDITION    which expressions, if it fails in one edition only
               --victim[=TEST]      which other tests make a test fail (with `test` only)"]]
