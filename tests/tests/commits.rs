@@ -371,6 +371,7 @@ fn what_cannot_be_searched_is_said() {
         ("HEAD~3..no-such", 2, &["`no-such` names no commit"]),
         ("HEAD~3..-q", 2, &["names no commit: a revision does not begin with `-`"]),
         ("HEAD:n..HEAD", 2, &["`HEAD:n` names no commit"]),
+        ("^HEAD..HEAD", 2, &["`^HEAD` names no commit: it is a range"]),
         ("HEAD..HEAD", 2, &["both are the same commit"]),
         ("HEAD..HEAD~3", 2, &["the bad commit is older"]),
         ("other..HEAD", 2, &["is no ancestor of the bad one", "fetch more of the history"]),

@@ -319,6 +319,8 @@ fn what_cannot_be_searched_is_refused() {
     for (range, fact) in [
         ("nowhere", "`nowhere` names no commit"),
         ("nowhere", "If it names a test or a program, write `--diff -- nowhere`"),
+        ("^HEAD..HEAD", "`^HEAD` names no commit: it is a range"),
+        ("HEAD..^HEAD", "`^HEAD` names no commit: it is a range"),
         ("..HEAD", "give one revision, or two as OLD..NEW"),
         ("HEAD...HEAD", "give one revision, or two as OLD..NEW"),
     ] {

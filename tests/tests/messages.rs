@@ -217,7 +217,7 @@ fn revisions_are_no_options() {
     repository.commit("first");
     for (words, fact) in [
         (&["exec", "--commits=-q..HEAD", "true"][..], "names no commit: a revision does not begin with `-`; give a"),
-        (&["exec", "--diff=-q", "--", "true"], "names no commit: it is empty, or begins with `-`; give a branch"),
+        (&["exec", "--diff=-q", "--", "true"], "names no commit: a revision does not begin with `-`; give a branch"),
         (&["exec", "--deps=-q", "true"], "a revision does not begin with `-`"),
     ] {
         run(scratch.driver(words).current_dir(scratch.dir().join("repository")))

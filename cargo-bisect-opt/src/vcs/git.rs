@@ -97,23 +97,8 @@ impl Git {
 
     /// Returns the hash of the commit that a revision names.
     pub(crate) fn commit(&self, revision: &str) -> Result<String, SinceError> {
-        let unknown =
-            |message: &str| SinceError::UnknownRevision { revision: revision.into(), message: message.into() };
-        if revision.starts_with('-') {
-            // Git would take it for an option.
-            return Err(unknown("a revision does not begin with `-`"));
-        }
-        let object = ask(&self.top, &["rev-parse", "--verify", revision])?;
-        if object.failure.is_some() {
-            return Err(unknown(&object.message));
-        }
-        // Two steps: after `:/text`, `^{commit}` would be part of the text; and the result for `^HEAD` is no object.
-        let commit = ask(&self.top, &["rev-parse", "--verify", &format!("{}^{{commit}}", object.text())])?;
-        let is_hash = |text: &str| text.chars().all(|c| c.is_ascii_hexdigit());
-        match commit.failure {
-            Some(_) => Err(unknown(&commit.message)),
-            None => Some(commit.text()).filter(|text| is_hash(text)).ok_or_else(|| unknown("it is a range")),
-        }
+        let commit = query::commit_of(revision, |arguments| ask(&self.top, arguments))?;
+        commit.map_err(|message| SinceError::UnknownRevision { revision: revision.into(), message })
     }
 
     /// Returns the commit at which HEAD left the default branch.

@@ -163,24 +163,9 @@ impl History {
 
 /// Returns the hash of the commit that a revision names.
 fn find(top: &Path, range: &str, revision: &str) -> Result<String, HistoryError> {
-    let unknown = |message: &str| HistoryError::UnknownRevision {
-        range: range.to_owned(),
-        revision: revision.to_owned(),
-        message: message.to_owned(),
-    };
-    if revision.starts_with('-') {
-        // Git would take it for an option.
-        return Err(unknown("a revision does not begin with `-`"));
-    }
-    let object = query::call(top, &["rev-parse", "--verify", revision])?;
-    if object.failure.is_some() {
-        return Err(unknown(&object.message));
-    }
-    // Two steps: after `:/text`, `^{commit}` would be part of the text.
-    let commit = query::call(top, &["rev-parse", "--verify", &format!("{}^{{commit}}", object.text())])?;
-    let hash = commit.text();
-    let is_hash = !hash.is_empty() && hash.chars().all(|c| c.is_ascii_hexdigit());
-    if commit.failure.is_some() || !is_hash { Err(unknown(&commit.message)) } else { Ok(hash) }
+    let commit = query::commit_of(revision, |arguments| query::call(top, arguments))?;
+    let (range, revision) = (range.to_owned(), revision.to_owned());
+    commit.map_err(|message| HistoryError::UnknownRevision { range, revision, message })
 }
 
 /// Lists commits, each with its first parent; the parent is empty if there is none.

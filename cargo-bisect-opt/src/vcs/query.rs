@@ -112,6 +112,31 @@ pub(super) fn call_with<S: AsRef<OsStr>>(
     Ok(GitReply::of(process::output_with(git, input)?))
 }
 
+/// Returns the hash of the commit that a revision names, or the reason why it names none. `ask` calls git.
+///
+/// # Errors
+/// If `ask` cannot call git.
+pub(super) fn commit_of<E>(
+    revision: &str,
+    ask: impl Fn(&[&str]) -> Result<GitReply, E>,
+) -> Result<Result<String, String>, E> {
+    if revision.starts_with('-') {
+        // Git would take it for an option.
+        return Ok(Err("a revision does not begin with `-`".to_owned()));
+    }
+    let object = ask(&["rev-parse", "--verify", revision])?;
+    if object.failure.is_some() {
+        return Ok(Err(object.message));
+    }
+    // Two steps: after `:/text`, `^{commit}` would be part of the text; and the result for `^HEAD` is no object.
+    let commit = ask(&["rev-parse", "--verify", &format!("{}^{{commit}}", object.text())])?;
+    let is_hash = |text: &String| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit());
+    Ok(match commit.failure {
+        Some(_) => Err(commit.message),
+        None => Some(commit.text()).filter(is_hash).ok_or_else(|| "it is a range".to_owned()),
+    })
+}
+
 /// Returns true if a work tree has only the files that patterns select.
 ///
 /// # Errors

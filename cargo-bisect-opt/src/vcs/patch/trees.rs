@@ -203,18 +203,8 @@ impl TreeQueries {
 
     /// Returns the hash of the commit that a revision names.
     fn commit(&self, revision: &str) -> Result<String, TreeError> {
-        let unknown = |message: String| TreeError::UnknownRevision { revision: revision.to_owned(), message };
-        if revision.is_empty() || revision.starts_with('-') {
-            // Git would take it for an option.
-            return Err(unknown("it is empty, or begins with `-`".to_owned()));
-        }
-        let object = query::call(&self.top, &["rev-parse", "--verify", revision])?;
-        if object.failure.is_some() {
-            return Err(unknown(object.message));
-        }
-        // Two steps: after `:/text`, `^{commit}` would be part of the text.
-        let commit = query::call(&self.top, &["rev-parse", "--verify", &format!("{}^{{commit}}", object.text())])?;
-        if commit.failure.is_some() { Err(unknown(commit.message)) } else { Ok(commit.text()) }
+        let commit = query::commit_of(revision, |arguments| query::call(&self.top, arguments))?;
+        commit.map_err(|message| TreeError::UnknownRevision { revision: revision.to_owned(), message })
     }
 
     /// Makes a tree of the working files with an index in `scratch`. The result can read that tree.
