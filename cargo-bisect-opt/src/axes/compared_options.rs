@@ -18,7 +18,7 @@ pub(crate) struct Settings {
 
 /// The two sets of options that are compared. By default both are empty, and the profile alone counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Contrast {
+pub(crate) struct ComparedOptions {
     /// The options for a crate whose change is disabled.
     pub(crate) good: Settings,
     /// The options for a crate whose change is enabled.
@@ -29,9 +29,9 @@ pub(crate) struct Contrast {
 
 /// The values of `--good` and `--bad`: options, and names of profiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AskedContrast {
+pub(crate) struct AskedOptions {
     /// The options, and the default for a side without any.
-    pub(crate) contrast: Contrast,
+    pub(crate) contrast: ComparedOptions,
     /// The profile that `--good` names.
     pub(crate) good_profile: Option<String>,
     /// The profile that `--bad` names.
@@ -103,13 +103,13 @@ pub(crate) enum SettingsError {
 
 const KEYS: &str = "opt-level, debug-assertions, overflow-checks, codegen-units";
 
-impl Contrast {
+impl ComparedOptions {
     /// Parses the values of the two options. The default of `good` is `opt-level=0`, or nothing if `bad` has only
     /// flags. The default of `bad` is the unchanged profile.
     ///
     /// # Errors
     /// If a text is invalid, or both are the same.
-    pub(crate) fn parse(good: &[String], bad: &[String], profiles: &Profiles) -> Result<AskedContrast, SettingsError> {
+    pub(crate) fn parse(good: &[String], bad: &[String], profiles: &Profiles) -> Result<AskedOptions, SettingsError> {
         let (good_profile, mut good) = Settings::parse(good, profiles)?;
         let (bad_profile, bad) = Settings::parse(bad, profiles)?;
         let is_default = good == Settings::default() && good_profile.is_none();
@@ -120,7 +120,7 @@ impl Contrast {
             return Err(SettingsError::Same);
         }
         let contrast = Self { good, bad, is_minimal: false };
-        Ok(AskedContrast { contrast, good_profile, bad_profile })
+        Ok(AskedOptions { contrast, good_profile, bad_profile })
     }
 
     /// Returns those of the [`CHECKS`] that the two options set differently, or that only one of them sets.
@@ -260,26 +260,26 @@ impl fmt::Display for Settings {
 mod tests {
     use super::*;
 
-    fn asked(good: &[&str], bad: &[&str]) -> Result<AskedContrast, SettingsError> {
+    fn asked(good: &[&str], bad: &[&str]) -> Result<AskedOptions, SettingsError> {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
         let dir = tempfile::tempdir().unwrap();
         fs_err::write(dir.path().join("Cargo.toml"), "profile.slow.inherits = 'release'\n").unwrap();
-        Contrast::parse(&owned(good), &owned(bad), &Profiles::read(dir.path(), dir.path(), &[]))
+        ComparedOptions::parse(&owned(good), &owned(bad), &Profiles::read(dir.path(), dir.path(), &[]))
     }
 
-    fn parse(good: &[&str], bad: &[&str]) -> Result<Contrast, SettingsError> {
+    fn parse(good: &[&str], bad: &[&str]) -> Result<ComparedOptions, SettingsError> {
         Ok(asked(good, bad)?.contrast)
     }
 
     /// Returns the contrast of two options, of which an empty one is not given.
-    fn given(good: &str, bad: &str) -> Contrast {
+    fn given(good: &str, bad: &str) -> ComparedOptions {
         let [good, bad] = [good, bad].map(|text| if text.is_empty() { Vec::new() } else { vec![text] });
         parse(&good, &bad).unwrap()
     }
 
     fn contrast(good: &[&str], bad: &[&str]) -> Result<String, String> {
         match parse(good, bad) {
-            Ok(Contrast { good, bad, .. }) => Ok(format!("{good} | {bad}")),
+            Ok(ComparedOptions { good, bad, .. }) => Ok(format!("{good} | {bad}")),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -314,7 +314,7 @@ mod tests {
             (&["slow,codegen-units=1"], &["dev -Cx"], "slow codegen-units=1, dev -Cx"),
             (&["release", "opt-level=1", "release"], &[], "release opt-level=1, "),
         ] {
-            let AskedContrast { contrast, good_profile, bad_profile } = asked(good, bad).unwrap();
+            let AskedOptions { contrast, good_profile, bad_profile } = asked(good, bad).unwrap();
             let (good_name, bad_name) = (good_profile.unwrap_or("-".to_owned()), bad_profile.unwrap_or_default());
             let found = format!("{good_name} {}, {bad_name} {}", contrast.good, contrast.bad);
             assert_eq!(found.trim(), expected.trim(), "{good:?} {bad:?}");
@@ -401,7 +401,7 @@ mod tests {
             let found = (contrast.checks().count(), contrast.is_decided_by_checks());
             assert_eq!(found, (checks, decide), "{good:?} {bad:?}");
             // If the target needs all of them, no function and no pass decides alone.
-            let contrast = Contrast { is_minimal: true, ..contrast };
+            let contrast = ComparedOptions { is_minimal: true, ..contrast };
             assert_eq!(contrast.is_decided_by_checks(), checks > 0, "{good:?} {bad:?}");
         }
     }

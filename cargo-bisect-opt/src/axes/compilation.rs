@@ -11,7 +11,7 @@ use std::{
 use bisect_core::{ChangeId, protocol::names};
 
 use super::Application;
-use super::contrast::{Contrast, Settings};
+use super::compared_options::{ComparedOptions, Settings};
 use crate::{
     cargo::{Artifacts, BuildOverrides, CargoError, Project, UsedProfile, graph::Package, profiles::Profiles},
     compiler::{
@@ -28,7 +28,7 @@ pub(crate) struct Compilation {
     /// The packages that can be compiled with either set of options.
     pub(crate) packages: Vec<Package>,
     /// The two sets of options.
-    pub(crate) contrast: Contrast,
+    pub(crate) contrast: ComparedOptions,
     /// The keys of single packages that have another value than the good options, with this value.
     exceptions: BTreeMap<ChangeId, BTreeMap<String, String>>,
     /// The profile that the options modify.
@@ -54,7 +54,7 @@ impl Compilation {
     ///
     /// # Errors
     /// If the directory for temporary files cannot be made, or the path of this executable is not known.
-    pub(crate) fn new(project: &Project, packages: Vec<Package>, contrast: Contrast) -> io::Result<Self> {
+    pub(crate) fn new(project: &Project, packages: Vec<Package>, contrast: ComparedOptions) -> io::Result<Self> {
         let scratch = project.scratch()?;
         let session = WrapperConfig {
             inner: project.rustc_wrapper().map(Path::to_owned),
@@ -136,7 +136,7 @@ impl Compilation {
     }
 
     /// Returns the compilation of the same packages in the profile of another command line, with other options.
-    pub(crate) fn in_profile(&self, project: &Project, contrast: Contrast) -> Self {
+    pub(crate) fn in_profile(&self, project: &Project, contrast: ComparedOptions) -> Self {
         let UsedProfile { name: profile, effective: effective_profile, .. } = project.profile();
         Self {
             contrast,
@@ -152,7 +152,7 @@ impl Compilation {
     /// Returns the same compilation, with other good options: no smaller set of them gave the same result. `exceptions` are
     /// the keys of packages that have other values.
     pub(crate) fn with_good(&self, good: Settings, exceptions: BTreeMap<ChangeId, BTreeMap<String, String>>) -> Self {
-        let contrast = Contrast { good, is_minimal: true, ..self.contrast.clone() };
+        let contrast = ComparedOptions { good, is_minimal: true, ..self.contrast.clone() };
         Self { contrast, exceptions, ..self.clone() }
     }
 

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, StoredKnowledge,
+    compared_options::{ComparedOptions, Settings},
     compilation::Compilation,
-    contrast::{Contrast, Settings},
     facts::{AxisFacts, LikelyKnown},
     stop_gap,
 };
@@ -87,7 +87,7 @@ impl Crates {
     }
 
     fn headline(&self, changes: usize, mode: Mode) -> String {
-        let Contrast { good, bad, .. } = &self.compilation.contrast;
+        let ComparedOptions { good, bad, .. } = &self.compilation.contrast;
         let bad = if bad == &Settings::default() {
             format!("by the {} profile", self.compilation.profile)
         } else {

@@ -48,7 +48,7 @@ const EXPRESSION: ChangeKind =
 
 /// The changes that `bisect-rustc` applies in some packages.
 #[derive(Debug)]
-pub(crate) struct Gated {
+pub(crate) struct GatedChanges {
     /// The compilation of all packages.
     pub(crate) compilation: Arc<Compilation>,
     /// The packages whose changes are searched. `bisect-rustc` compiles them with the bad options.
@@ -87,7 +87,7 @@ pub(crate) fn other(edition: Edition) -> Edition {
     if edition == Edition::E2021 { Edition::E2024 } else { Edition::E2021 }
 }
 
-impl Axis for Gated {
+impl Axis for GatedChanges {
     fn facts(&self) -> AxisFacts {
         AxisFacts::of_builds(match self.gates {
             Gates::Functions { .. } => FUNCTIONS,
@@ -222,7 +222,7 @@ impl Axis for Gated {
     }
 }
 
-impl Gated {
+impl GatedChanges {
     /// Returns the packages that `bisect-rustc` compiles: those that are searched and, in a search for expressions,
     /// those that may expand their macros.
     fn gated(&self) -> impl Iterator<Item = &Package> {

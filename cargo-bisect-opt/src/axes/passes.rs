@@ -36,7 +36,7 @@ pub(crate) const KIND: ChangeKind = ChangeKind::own("pass", "pass", "compiled di
 
 /// The passes in one package.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct CountedPasses {
     /// The compilation of all packages.
     pub(crate) compilation: Arc<Compilation>,
     /// The packages that are compiled with the bad options.
@@ -49,7 +49,7 @@ pub(crate) struct Counted {
     pub(crate) passes: Passes,
 }
 
-impl Axis for Counted {
+impl Axis for CountedPasses {
     fn facts(&self) -> AxisFacts {
         AxisFacts::of_builds(TERMS)
     }
@@ -94,7 +94,7 @@ impl Axis for Counted {
     }
 }
 
-impl Counted {
+impl CountedPasses {
     fn build(&self, choice: &Choice) -> BuildOverrides {
         let limit = choice.counter_limit(self.passes.len());
         // With all passes, the build that listed them is the one to run.

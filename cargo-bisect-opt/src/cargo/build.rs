@@ -22,7 +22,7 @@ use super::{
 use crate::{
     compiler::wrapper,
     process::{self, Ending, ProcessSpec, ReadAlong, interrupt::Interrupt, own_file, variables::Variables},
-    run::in_flight::Seat,
+    run::in_flight::RunEntry,
     stderr,
 };
 
@@ -75,7 +75,7 @@ pub(crate) enum BuildOutput<'a> {
         /// The file.
         log: &'a Path,
         /// The entry of the run.
-        seat: &'a Seat,
+        seat: &'a RunEntry,
         /// The number of units of an earlier build, if there was one.
         total: Option<usize>,
     },

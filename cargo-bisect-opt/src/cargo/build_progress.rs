@@ -4,13 +4,13 @@ use serde::Deserialize;
 
 use crate::{
     process::ReadAlong,
-    run::in_flight::{Activity, Seat},
+    run::in_flight::{Activity, RunEntry},
 };
 
 /// A reader of cargo's messages that records each reported crate.
 #[derive(Debug)]
 pub(super) struct BuildProgress<'a> {
-    seat: &'a Seat,
+    seat: &'a RunEntry,
     total: Option<usize>,
     done: usize,
     /// The beginning of a message.
@@ -32,7 +32,7 @@ struct ProgressTarget {
 
 impl<'a> BuildProgress<'a> {
     /// Returns the reader for a build of the run with this entry. An earlier build had `total` units.
-    pub(super) fn new(seat: &'a Seat, total: Option<usize>) -> Self {
+    pub(super) fn new(seat: &'a RunEntry, total: Option<usize>) -> Self {
         seat.set(Activity::Building);
         Self { seat, total, done: 0, line: Vec::new() }
     }

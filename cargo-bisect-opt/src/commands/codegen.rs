@@ -7,7 +7,7 @@ mod advice;
 mod checks;
 mod contributors;
 mod crate_search;
-mod inquiry;
+mod culprit_search;
 mod left_out;
 mod passing_profile;
 mod sources;
@@ -31,8 +31,8 @@ use bisect_core::{
 use super::options::{CodegenArgs, Depth};
 use crate::{
     axes::{
+        compared_options::{AskedOptions, ComparedOptions, SettingsError},
         compilation::Compilation,
-        contrast::{AskedContrast, Contrast, SettingsError},
     },
     cargo::{self, CargoError, Project, Subcommand, graph::Package, profiles::OPT_LEVEL},
     compiler::bisect_rustc::{self, BisectRustc, BisectRustcError},
@@ -42,12 +42,12 @@ use crate::{
     units::plural,
 };
 use crate_search::CrateSearch;
-use inquiry::Inquiry;
+use culprit_search::CulpritSearch;
 use passing_profile::PassingProfile;
 
 /// The searches that `--codegen` requests.
 #[derive(Clone, Debug)]
-pub(crate) struct Drill {
+pub(crate) struct CodegenSearches {
     /// The options of the target.
     pub(crate) settings: ProjectOptions,
     /// The last level.
@@ -66,7 +66,7 @@ pub(crate) struct Drill {
 
 /// A reason why `--codegen` cannot search.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DrillError {
+pub(crate) enum CodegenError {
     /// `--good` or `--bad` is invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -78,18 +78,18 @@ pub(crate) enum DrillError {
     Cargo(#[from] CargoError),
 }
 
-impl DrillError {
+impl CodegenError {
     /// Returns true if the command line is wrong.
     pub(crate) fn is_usage(&self) -> bool {
         match self {
-            DrillError::Settings(_) => true,
-            DrillError::Driver(error) => error.is_usage(),
-            DrillError::Cargo(error) => error.is_usage(),
+            CodegenError::Settings(_) => true,
+            CodegenError::Driver(error) => error.is_usage(),
+            CodegenError::Cargo(error) => error.is_usage(),
         }
     }
 }
 
-impl Drill {
+impl CodegenSearches {
     /// Reads the arguments, the configuration and the workspace, before the first build.
     ///
     /// # Errors
@@ -98,10 +98,10 @@ impl Drill {
         settings: ProjectOptions,
         asked: &CodegenArgs,
         driver: Option<&Path>,
-    ) -> Result<Self, DrillError> {
+    ) -> Result<Self, CodegenError> {
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
-        let AskedContrast { contrast, mut good_profile, bad_profile } =
-            Contrast::parse(&asked.good, &asked.bad, &project.profiles())?;
+        let AskedOptions { contrast, mut good_profile, bad_profile } =
+            ComparedOptions::parse(&asked.good, &asked.bad, &project.profiles())?;
         let used = project.profile();
         let project = match bad_profile {
             Some(bad) if used.is_selected && used.name != bad => {
@@ -129,7 +129,7 @@ impl Drill {
             good_profile = Some("release".to_owned());
         }
         let compilation = match &good_profile {
-            Some(good) if has_default_good => compilation.in_profile(&project, Contrast::default()),
+            Some(good) if has_default_good => compilation.in_profile(&project, ComparedOptions::default()),
             _ => compilation,
         };
         let (compilation, project) = (Arc::new(compilation), Arc::new(project));
@@ -146,7 +146,8 @@ impl Drill {
     /// Returns true if a profile gives all packages what they have anyway.
     fn compares_with_itself(&self, good: &str) -> bool {
         let Compilation { contrast, .. } = &*self.compilation;
-        *contrast == Contrast::default() && PassingProfile::new(self, good).whole().contrast.good == contrast.good
+        *contrast == ComparedOptions::default()
+            && PassingProfile::new(self, good).whole().contrast.good == contrast.good
     }
 
     /// Returns true if the dev profile is the one that is searched.
@@ -157,7 +158,7 @@ impl Drill {
     /// Returns the same searches in another profile, without options that are compared.
     fn in_profile(&self, name: &str) -> Self {
         let project = cargo::in_profile(&self.project, name);
-        let compilation = self.compilation.in_profile(&project, Contrast::default());
+        let compilation = self.compilation.in_profile(&project, ComparedOptions::default());
         Self { compilation: Arc::new(compilation), project: Arc::new(project), ..self.clone() }
     }
 
@@ -205,7 +206,7 @@ impl Drill {
                 let culprits: BTreeSet<_> = packages_of(culprit).collect();
                 let all = compilation.packages.iter().map(|package| package.change);
                 let bad = all.filter(|change| culprits.contains(change) || !others.contains(change)).collect();
-                let inquiry = Inquiry {
+                let search = CulpritSearch {
                     drill: self,
                     compilation: &compilation,
                     crates: &crates,
@@ -218,7 +219,7 @@ impl Drill {
                     crates_of_functions: BTreeSet::new(),
                     checks: checks.clone(),
                 };
-                let answer = inquiry.explain(lab, culprit.found.set, driver.as_ref())?;
+                let answer = search.explain(lab, culprit.found.set, driver.as_ref())?;
                 if lab.interrupt.requested() {
                     end.status = Exit::Interrupted;
                     break;

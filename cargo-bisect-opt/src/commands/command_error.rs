@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    codegen::DrillError, conditions::ResumeError, edition::EditionError, replay::ReplayError, report::ReportError,
+    codegen::CodegenError, conditions::ResumeError, edition::EditionError, replay::ReplayError, report::ReportError,
 };
 use crate::{
     axes::command_spec::AxisError,
@@ -36,7 +36,7 @@ pub(super) enum CommandError {
     #[error(transparent)]
     RunDir(#[from] RunDirError),
     #[error(transparent)]
-    Codegen(#[from] DrillError),
+    Codegen(#[from] CodegenError),
     #[error(transparent)]
     Edition(#[from] EditionError),
     #[error(transparent)]
@@ -91,7 +91,7 @@ impl CommandError {
             | CommandError::Axis(AxisError::Cargo(CargoError::Interrupted))
             | CommandError::Victim(SuiteError::Cargo(CargoError::Interrupted))
             | CommandError::Run(RunError::Interrupted)
-            | CommandError::Codegen(DrillError::Cargo(CargoError::Interrupted))
+            | CommandError::Codegen(CodegenError::Cargo(CargoError::Interrupted))
             | CommandError::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
             CommandError::Cargo(error)
             | CommandError::Axis(AxisError::Cargo(error))
@@ -137,7 +137,7 @@ impl CommandError {
             Self::Cargo(error)
             | Self::Axis(AxisError::Cargo(error))
             | Self::Victim(SuiteError::Cargo(error))
-            | Self::Codegen(DrillError::Cargo(error))
+            | Self::Codegen(CodegenError::Cargo(error))
             | Self::Edition(EditionError::Cargo(error)) => match error {
                 CargoError::Spawn(_) => None,
                 error => error.machine_fault().map(MachineFault::advice),
@@ -182,7 +182,7 @@ mod tests {
         let full = || CargoError::Io(io::Error::from_raw_os_error(libc::ENOSPC));
         for error in [
             CommandError::Cargo(full()),
-            CommandError::Codegen(DrillError::Cargo(full())),
+            CommandError::Codegen(CodegenError::Cargo(full())),
             CommandError::Axis(AxisError::Cargo(full())),
         ] {
             let message = error.message("the first run", &[]);

@@ -13,9 +13,9 @@ use bisect_core::{
 
 use crate::{
     axes::{
+        compared_options::ComparedOptions,
         compilation::Compilation,
-        contrast::Contrast,
-        gated::{self, Gated, Gates, KnownChanges},
+        gated::{self, GatedChanges, Gates, KnownChanges},
     },
     cargo::{CargoError, Edition, Project, graph::Package},
     compiler::bisect_rustc::{self, BisectRustcError},
@@ -120,8 +120,8 @@ impl Editions {
         let driver = bisect_rustc::find(driver, project.rustc_version())?;
         let chosen: BTreeSet<ChangeId> = chosen.into_iter().map(|package| package.change).collect();
         let is_build = settings.subcommand.is_build();
-        let compilation = Compilation::new(&project, packages, Contrast::default()).map_err(CargoError::Io)?;
-        let level = Gated {
+        let compilation = Compilation::new(&project, packages, ComparedOptions::default()).map_err(CargoError::Io)?;
+        let level = GatedChanges {
             compilation: Arc::new(compilation),
             packages: chosen,
             driver,

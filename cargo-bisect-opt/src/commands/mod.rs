@@ -2,7 +2,6 @@
 
 mod answer_format;
 mod axis_option;
-mod beside;
 mod cargo_settings;
 mod cli;
 mod codegen;
@@ -23,6 +22,7 @@ mod origin;
 mod pages;
 mod panics;
 mod reference;
+mod refinable_target;
 mod replay;
 mod report;
 mod resume;
@@ -44,7 +44,7 @@ use std::{
 use bisect_core::search as engine;
 
 use cli::Command;
-use codegen::Drill;
+use codegen::CodegenSearches;
 use command_error::CommandError;
 use command_status::CommandStatus;
 use defaults::source::DefaultSources;
@@ -205,7 +205,7 @@ fn program(
         return bisect(&root, args, seed, show, &interrupt, |lab| editions.run(lab)).map(CommandStatus::Search);
     }
     if command.codegen.codegen {
-        let drill = Drill::prepare(options, &command.codegen, bisect_rustc)?;
+        let drill = CodegenSearches::prepare(options, &command.codegen, bisect_rustc)?;
         let root = drill.project.root();
         return bisect(&root, args, seed, show, &interrupt, |lab| drill.run(lab)).map(CommandStatus::Search);
     }

@@ -7,7 +7,7 @@ use bisect_core::{
     search::{Mode, Outcome, Verdict},
 };
 
-use super::beside::Beside;
+use super::refinable_target::RefinableTarget;
 use crate::{
     axes::occurrences::Occurrences,
     lab::{Lab, Named, Searched},
@@ -22,7 +22,7 @@ const MAX_DECISIONS: usize = 1 << 24;
 ///
 /// # Errors
 /// If an event cannot be emitted.
-pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Exit> {
+pub(super) fn run<T: RefinableTarget>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Exit> {
     let begun = lab.elapsed();
     let Searched { mut end, found, .. } = lab.search(target)?;
     lab.list(&found)?;
@@ -52,7 +52,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
 }
 
 /// Searches for the first decision on this culprit that makes the target fail, among the first 1, 2, 4, 8, … decisions.
-fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Result<()> {
+fn decision<T: RefinableTarget>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Result<()> {
     let Named { changes, found } = culprit;
     let first = Occurrences::first(target.axis(), changes, found.mode == Mode::Enable).map_err(io::Error::other)?;
     let beside = |axis: Occurrences| target.beside(&found.tests, Box::new(axis));

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A target that another axis can search, too.
-pub(super) trait Beside: Target + Sized {
+pub(super) trait RefinableTarget: Target + Sized {
     /// Returns the same target for these failing tests, searched by another axis as one failure.
     fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self>;
 
@@ -20,7 +20,7 @@ pub(super) trait Beside: Target + Sized {
     }
 }
 
-impl Beside for ProjectTarget {
+impl RefinableTarget for ProjectTarget {
     fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
         Ok(self.narrowed(tests, axis))
     }
@@ -30,7 +30,7 @@ impl Beside for ProjectTarget {
     }
 }
 
-impl Beside for CommandTarget {
+impl RefinableTarget for CommandTarget {
     fn beside(&self, _: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
         self.searched_by(axis).map_err(io::Error::other)
     }

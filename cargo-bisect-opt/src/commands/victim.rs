@@ -27,7 +27,7 @@ use crate::{
     run::{error::RunError, repetition::Repetition},
     targets::{
         project::{PerTest, ProjectOptions},
-        victim::{self, Candidates, Suite, SuiteError, Thing, Threads, VictimOptions, VictimTarget, Way},
+        victim::{self, Arrangement, Candidates, OwnResource, Suite, SuiteError, Threads, VictimOptions, VictimTarget},
     },
     units::{listed, nearest_path, suggestion},
 };
@@ -128,12 +128,12 @@ fn failing(
 }
 
 impl Victim {
-    fn target(&self, way: Way) -> VictimTarget {
+    fn target(&self, way: Arrangement) -> VictimTarget {
         VictimTarget::new(&self.suite, self.position, way, self.options.clone())
     }
 
-    fn serial_target(&self, renewed: Option<Thing>) -> VictimTarget {
-        let target = self.target(Way::Serial);
+    fn serial_target(&self, renewed: Option<OwnResource>) -> VictimTarget {
+        let target = self.target(Arrangement::Serial);
         match renewed {
             Some(thing) => target.renewing(thing),
             None => target,
@@ -145,7 +145,7 @@ impl Victim {
     fn search_serially(
         &mut self,
         lab: &mut Lab<'_>,
-        renewed: Option<Thing>,
+        renewed: Option<OwnResource>,
     ) -> io::Result<(VictimTarget, Option<Searched>)> {
         let mut target = self.serial_target(renewed);
         while target.others() > 0 {
@@ -161,8 +161,8 @@ impl Victim {
     }
 
     /// Returns the first lasting thing whose replacement changes the outcome of the victim alone from `outcome`.
-    fn leftover(&self, lab: &mut Lab<'_>, outcome: Outcome) -> io::Result<Result<Option<Thing>, RunError>> {
-        for thing in Thing::LASTING {
+    fn leftover(&self, lab: &mut Lab<'_>, outcome: Outcome) -> io::Result<Result<Option<OwnResource>, RunError>> {
+        for thing in OwnResource::LASTING {
             if lab.stops_at_limit() {
                 return Ok(Ok(None));
             }
@@ -254,7 +254,7 @@ impl Victim {
                 end.words = chances::nothing_matters(victim, tally(&target, true), alone, is_likely);
             }
             Some(Verdict::NoDifference(Outcome::Fail)) => {
-                let words = |thing: Thing| {
+                let words = |thing: OwnResource| {
                     format!(
                         "`{victim}` fails alone, and passes with an empty {0}. Something in your {0} makes it fail, and no \
                          other test of this executable creates it",
@@ -304,10 +304,11 @@ impl Victim {
     /// Returns the chances in all ways that can matter.
     fn chances(&self, repetition: Repetition) -> Chances {
         let has_others = self.suite.tests.len() > 1;
-        let serial = (self.position > 0).then_some((Way::Serial, 1));
-        let usual =
-            (has_others && self.suite.threads > 1).then_some((Way::Parallel(Threads::Usual), self.suite.threads));
-        let more = self.suite.more_threads.filter(|_| has_others).map(|more| (Way::Parallel(Threads::More), more));
+        let serial = (self.position > 0).then_some((Arrangement::Serial, 1));
+        let usual = (has_others && self.suite.threads > 1)
+            .then_some((Arrangement::Parallel(Threads::Usual), self.suite.threads));
+        let more =
+            self.suite.more_threads.filter(|_| has_others).map(|more| (Arrangement::Parallel(Threads::More), more));
         Chances::new([serial, usual, more].into_iter().flatten(), repetition.times())
     }
 
@@ -368,7 +369,7 @@ impl Victim {
     /// Returns true if the victim fails in each of a few runs alone.
     fn fails_alone(&self, lab: &mut Lab<'_>) -> io::Result<bool> {
         for _ in 0..RUNS_ALONE {
-            match lab.try_once(&mut self.target(Way::Serial).alone())? {
+            match lab.try_once(&mut self.target(Arrangement::Serial).alone())? {
                 Ok(run) if run.outcome == Outcome::Fail => {}
                 _ => return Ok(false),
             }
@@ -381,7 +382,8 @@ impl Victim {
         for test in tests {
             let Some(position) = self.suite.tests.iter().position(|other| other == test) else { continue };
             let mut target =
-                VictimTarget::new(&self.suite, position, Way::Parallel(Threads::Usual), self.options.clone()).alone();
+                VictimTarget::new(&self.suite, position, Arrangement::Parallel(Threads::Usual), self.options.clone())
+                    .alone();
             match lab.try_once(&mut target)? {
                 Ok(_) if target.crash().is_some() => return Ok(Ok(Some(test.clone()))),
                 Ok(_) => {}

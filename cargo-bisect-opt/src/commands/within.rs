@@ -4,7 +4,7 @@ use std::{io, mem};
 
 use bisect_core::search::{Incomplete, Mode, Noise, Outcome, Verdict};
 
-use super::beside::Beside;
+use super::refinable_target::RefinableTarget;
 use crate::{
     axes::{FurtherSearch, facts::SourceVersions},
     lab::{Lab, Named, Searched},
@@ -19,7 +19,7 @@ use crate::{
 ///
 /// # Errors
 /// If an event cannot be emitted.
-pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Exit> {
+pub(super) fn run<T: RefinableTarget>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Exit> {
     let Searched { mut end, found, .. } = lab.search(target)?;
     lab.list(&found)?;
     if let Some(words) = decisive(lab, target, &found)? {
@@ -33,7 +33,12 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
 ///
 /// # Errors
 /// If an event cannot be emitted.
-pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], end: &mut End) -> io::Result<()> {
+pub(super) fn search<T: RefinableTarget>(
+    lab: &mut Lab<'_>,
+    target: &T,
+    found: &[Named],
+    end: &mut End,
+) -> io::Result<()> {
     let begun = lab.elapsed();
     for culprit in found {
         for axis in target.axis().further(FurtherSearch::Within(&culprit.changes)) {
@@ -96,7 +101,7 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
 ///
 /// # Errors
 /// If an event cannot be emitted.
-fn decisive<T: Beside>(lab: &mut Lab<'_>, target: &mut T, found: &[Named]) -> io::Result<Option<String>> {
+fn decisive<T: RefinableTarget>(lab: &mut Lab<'_>, target: &mut T, found: &[Named]) -> io::Result<Option<String>> {
     // Of several tests, each has its own culprits.
     if target.axis().facts().sources != SourceVersions::Combined || found.iter().any(|named| named.found.is_of_tests) {
         return Ok(None);

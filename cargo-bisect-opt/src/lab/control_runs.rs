@@ -21,7 +21,7 @@ use crate::run::spec::{Purpose, RunSpec};
 pub(super) fn want<T: Target>(
     session: &mut Session<'_, '_, '_, '_, T>,
     trial: &Trial,
-    shown: &<T::Runner as Runner>::Shown,
+    shown: &<T::Runner as Runner>::Observations,
 ) -> bool {
     if trial.question != Question::AllButFound {
         return false;
@@ -61,7 +61,7 @@ pub(super) fn start<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool
 pub(super) fn take<T: Target>(
     session: &mut Session<'_, '_, '_, '_, T>,
     spec: &RunSpec,
-    shown: <T::Runner as Runner>::Shown,
+    shown: <T::Runner as Runner>::Observations,
 ) {
     workers::delete_reports(spec);
     let Some(controls) = &mut session.controls else { return };

@@ -178,7 +178,7 @@ impl Journal {
         runner: &R,
         running: impl Fn(usize) -> Option<Need>,
         joined: bool,
-    ) -> Result<Option<EndedRun<R::Shown>>, Discarded> {
+    ) -> Result<Option<EndedRun<R::Observations>>, Discarded> {
         let mut state = self.0.borrow_mut();
         let Some((_, entry)) = state.earlier.front() else { return Ok(None) };
         if joined && !entry.joined {
@@ -190,7 +190,7 @@ impl Journal {
         if !running(run).is_some_and(fits) {
             return Err(state.discard(run));
         }
-        let Some(shown) = entry.shown.as_deref().map(read::<R::Shown>).transpose().ok() else {
+        let Some(shown) = entry.shown.as_deref().map(read::<R::Observations>).transpose().ok() else {
             return Err(state.discard(run));
         };
         let knowledge = entry.knowledge.as_deref().map(|knowledge| knowledge.get().to_owned());
@@ -212,7 +212,7 @@ impl Journal {
     }
 
     /// Records the end of a run. `shown` are its observations, none if it was cancelled.
-    pub(super) fn add<R: Runner>(&self, runner: &R, spec: &RunSpec, shown: Option<&R::Shown>, joined: bool) {
+    pub(super) fn add<R: Runner>(&self, runner: &R, spec: &RunSpec, shown: Option<&R::Observations>, joined: bool) {
         let mut state = self.0.borrow_mut();
         if state.file.is_none() {
             return;

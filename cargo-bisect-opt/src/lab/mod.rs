@@ -334,7 +334,7 @@ impl Lab<'_> {
         let spec = RunSpec { repetition: self.repetition, ..self.spec(number, trial.clone(), choice, 0) };
         let shown = thread::scope(|scope| {
             let mut workers = Workers::new(scope, target.runner(), 1, interrupt, self.journal.clone(), &self.in_flight);
-            workers.start(spec, &target.brief());
+            workers.start(spec, &target.known_failures());
             let next = workers.next(Wait::Until(time_left));
             workers.finish();
             match next {

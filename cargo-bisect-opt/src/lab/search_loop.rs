@@ -151,7 +151,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let repetition = self.repetition_of(&trial);
             let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
             emit::run(self, &spec)?;
-            self.workers.start(spec, &self.target.brief());
+            self.workers.start(spec, &self.target.known_failures());
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) since: Option<Since>,
     pub(super) workers: Workers<'scope, 'env, T::Runner>,
     /// Runs that are over and cannot be judged yet.
-    pub(super) awaiting_judgement: Vec<(Arc<RunSpec>, <T::Runner as Runner>::Shown)>,
+    pub(super) awaiting_judgement: Vec<(Arc<RunSpec>, <T::Runner as Runner>::Observations)>,
     /// The control runs for a trial that awaits judgement.
     pub(super) controls: Option<Controls>,
     /// The number of recorded runs with every change, and with none.
@@ -188,7 +188,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let number = self.lab.totals.runs + self.search.progress().runs();
         let tests = self.tests.as_ref().map(|_| trial.tests.clone());
         let spec = RunSpec { purpose, repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
-        self.workers.start(spec, &self.target.brief());
+        self.workers.start(spec, &self.target.known_failures());
     }
 
     /// Returns the question of the end that has failed.

@@ -25,9 +25,9 @@ use crate::{
 /// A maker of runs, in any thread. It is immutable.
 pub(crate) trait Runner: Send + Sync + 'static {
     /// The knowledge of the judge when the run begins.
-    type Brief: Send + Sync + 'static;
+    type KnownFailures: Send + Sync + 'static;
     /// The observations of one run, before they are judged.
-    type Shown: Serialize + DeserializeOwned + Send + 'static;
+    type Observations: Serialize + DeserializeOwned + Send + 'static;
 
     /// Makes a run.
     ///
@@ -37,9 +37,9 @@ pub(crate) trait Runner: Send + Sync + 'static {
     fn run(
         &self,
         spec: &RunSpec,
-        brief: &Self::Brief,
+        known_failures: &Self::KnownFailures,
         surroundings: &Surroundings<'_>,
-    ) -> Result<Self::Shown, RunError>;
+    ) -> Result<Self::Observations, RunError>;
 
     /// Runs a line of [`Target::reproduce`] as it is printed.
     fn paste(&self, line: &Pasting<'_>) -> LineResult;
@@ -91,18 +91,18 @@ pub(crate) trait Judge {
     fn runner(&self) -> Arc<Self::Runner>;
 
     /// Returns the knowledge for a run that begins now.
-    fn brief(&self) -> Arc<<Self::Runner as Runner>::Brief>;
+    fn known_failures(&self) -> Arc<<Self::Runner as Runner>::KnownFailures>;
 
     /// Learns from a run. Most is learned from runs at the end states.
     ///
     /// # Errors
     /// If the target cannot be searched.
-    fn learn(&mut self, trial: &Trial, shown: &<Self::Runner as Runner>::Shown) -> Result<(), RunError>;
+    fn learn(&mut self, trial: &Trial, shown: &<Self::Runner as Runner>::Observations) -> Result<(), RunError>;
 
     /// Records a failure of another kind in a run of everything but the culprits. Returns true if it is the first one
     /// for this selection. The loop then repeats the run, and makes one at the end that passes. If the first one shows
     /// the failure and the second one does not, the search goes on for it.
-    fn needs_controls(&mut self, _trial: &Trial, _shown: &<Self::Runner as Runner>::Shown) -> bool {
+    fn needs_controls(&mut self, _trial: &Trial, _shown: &<Self::Runner as Runner>::Observations) -> bool {
         false
     }
 
@@ -110,15 +110,15 @@ pub(crate) trait Judge {
     fn judge(
         &mut self,
         trial: &Trial,
-        shown: <Self::Runner as Runner>::Shown,
-    ) -> Judgement<<Self::Runner as Runner>::Shown>;
+        shown: <Self::Runner as Runner>::Observations,
+    ) -> Judgement<<Self::Runner as Runner>::Observations>;
 
     /// Assumes that no other run at an end state will come: from now on no judgement is pending.
     fn assume_no_more_ends(&mut self) {}
 
     /// Returns the reports of a run, whatever its outcome: one entry for each part of the run that was executed
     /// separately.
-    fn reports<'a>(&self, shown: &'a <Self::Runner as Runner>::Shown) -> Vec<&'a Reports>;
+    fn reports<'a>(&self, shown: &'a <Self::Runner as Runner>::Observations) -> Vec<&'a Reports>;
 
     /// Returns the failing tests, if the search is to continue for each of them. Called after the first runs.
     fn tests(&mut self) -> Option<Vec<String>> {

@@ -137,7 +137,7 @@ pub(super) fn start_text_run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
 pub(super) fn take<T: Target>(
     session: &mut Session<'_, '_, '_, '_, T>,
     spec: &RunSpec,
-    shown: &<T::Runner as Runner>::Shown,
+    shown: &<T::Runner as Runner>::Observations,
 ) {
     session.texts.is_in_flight = false;
     for reports in session.target.reports(shown) {

@@ -245,7 +245,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         let shown = thread::scope(|scope| {
             let mut workers =
                 Workers::new(scope, self.target.runner(), 1, interrupt, self.lab.journal.clone(), &self.lab.in_flight);
-            workers.start(spec, &self.target.brief());
+            workers.start(spec, &self.target.known_failures());
             let next = workers.next(Wait::Until(time_left));
             workers.finish();
             match next {

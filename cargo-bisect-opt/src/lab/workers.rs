@@ -31,7 +31,7 @@ use crate::{
     },
     run::{
         error::RunError,
-        in_flight::{InFlight, Seat},
+        in_flight::{InFlight, RunEntry},
         spec::{RunSpec, Surroundings},
     },
     units::plural,
@@ -43,7 +43,7 @@ pub(super) struct Workers<'scope, 'env, R: Runner> {
     runner: Arc<R>,
     slots: Arc<Slots>,
     /// The runs in flight, by slot.
-    running: Vec<Option<Running<R::Brief>>>,
+    running: Vec<Option<Running<R::KnownFailures>>>,
     journal: Rc<Journal>,
     /// The directory for temporary files of all runs, once the first one has made it.
     scratch: Arc<Mutex<Option<ScratchDir>>>,
@@ -53,8 +53,8 @@ pub(super) struct Workers<'scope, 'env, R: Runner> {
     /// True once a run was made again after a fault of the machine.
     has_repeated: bool,
     in_flight: InFlight,
-    sender: Sender<Message<R::Shown>>,
-    messages: Receiver<Message<R::Shown>>,
+    sender: Sender<Message<R::Observations>>,
+    messages: Receiver<Message<R::Observations>>,
     _registration: Registration<'env>,
 }
 
@@ -177,17 +177,17 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     ///
     /// # Panics
     /// If another run is in flight there.
-    pub(super) fn start(&mut self, spec: RunSpec, brief: &Arc<R::Brief>) {
+    pub(super) fn start(&mut self, spec: RunSpec, known_failures: &Arc<R::KnownFailures>) {
         let slot = spec.slot;
         assert!(self.running[slot].is_none(), "a run begins in a free slot");
-        let recorded = self.journal.has(&spec).then(|| brief.clone());
+        let recorded = self.journal.has(&spec).then(|| known_failures.clone());
         let is_recorded = recorded.is_some();
         let (spec, interrupt, started) = (Arc::new(spec), Interrupt::default(), Instant::now());
         let running =
             Running { spec: spec.clone(), started, interrupt: interrupt.clone(), recorded, is_abandoned: false };
         self.running[slot] = Some(running);
         if !is_recorded {
-            self.make(&spec, brief, &interrupt);
+            self.make(&spec, known_failures, &interrupt);
         }
         if !self.journal.has_earlier() {
             self.make_recorded();
@@ -196,29 +196,29 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
 
     /// Makes the runs whose ends the journal had. It was discarded meanwhile.
     fn make_recorded(&mut self) {
-        let recorded = |running: &mut Running<R::Brief>| {
-            let brief = running.recorded.take()?;
-            Some((running.spec.clone(), brief, running.interrupt.clone()))
+        let recorded = |running: &mut Running<R::KnownFailures>| {
+            let known_failures = running.recorded.take()?;
+            Some((running.spec.clone(), known_failures, running.interrupt.clone()))
         };
         let recorded: Vec<_> = self.running.iter_mut().flatten().filter_map(recorded).collect();
-        for (spec, brief, interrupt) in recorded {
-            self.make(&spec, &brief, &interrupt);
+        for (spec, known_failures, interrupt) in recorded {
+            self.make(&spec, &known_failures, &interrupt);
         }
     }
 
     /// Makes a run in a thread of its own.
-    fn make(&self, spec: &Arc<RunSpec>, brief: &Arc<R::Brief>, interrupt: &Interrupt) {
+    fn make(&self, spec: &Arc<RunSpec>, known_failures: &Arc<R::KnownFailures>, interrupt: &Interrupt) {
         let slot = spec.slot;
         let begun = patiently(|| {
             let (runner, sender, spec) = (self.runner.clone(), self.sender.clone(), spec.clone());
             let (slots, scratch) = (self.slots.clone(), self.scratch.clone());
-            let (brief, interrupt) = (brief.clone(), interrupt.clone());
+            let (known_failures, interrupt) = (known_failures.clone(), interrupt.clone());
             let seat = self.in_flight.begin(slot, spec.number);
             thread::Builder::new().spawn_scoped(self.scope, move || {
                 let mut on_drop = SendOnDrop { sender, slot, ended: None };
                 // The entry ends before the loop learns of the end, which may use the slot again.
                 let seat = seat;
-                on_drop.ended = Some(make(&*runner, &spec, &brief, (&slots, &scratch, &interrupt, &seat)));
+                on_drop.ended = Some(make(&*runner, &spec, &known_failures, (&slots, &scratch, &interrupt, &seat)));
             })
         });
         if let Err(error) = begun {
@@ -244,7 +244,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     ///
     /// # Panics
     /// If the thread of a run panicked.
-    pub(super) fn next(&mut self, wait: Wait) -> Option<Next<R::Shown>> {
+    pub(super) fn next(&mut self, wait: Wait) -> Option<Next<R::Observations>> {
         let is_joined = matches!(wait, Wait::Joined(_));
         if self.journal.has_earlier() {
             let running = |run| {
@@ -270,7 +270,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     }
 
     /// Ends a run as it ended before the search was interrupted.
-    fn end_as_recorded(&mut self, end: EndedRun<R::Shown>) -> Next<R::Shown> {
+    fn end_as_recorded(&mut self, end: EndedRun<R::Observations>) -> Next<R::Observations> {
         let EndedRun { run, shown, is_next_joined } = end;
         let is_it = |running: &Option<Running<_>>| running.as_ref().is_some_and(|running| running.spec.number == run);
         let slot = self.running.iter().position(is_it).expect("it is in flight");
@@ -284,7 +284,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         }
     }
 
-    fn take(&mut self, message: Message<R::Shown>, is_joined: bool) -> Next<R::Shown> {
+    fn take(&mut self, message: Message<R::Observations>, is_joined: bool) -> Next<R::Observations> {
         match message {
             Message::Interrupt => {
                 for running in self.running.iter_mut().flatten() {
@@ -372,12 +372,17 @@ pub(super) fn delete_reports(spec: &RunSpec) {
 }
 
 /// The means that a run gets beside its specification.
-type Means<'a> = (&'a Slots, &'a Mutex<Option<ScratchDir>>, &'a Interrupt, &'a Seat);
+type Means<'a> = (&'a Slots, &'a Mutex<Option<ScratchDir>>, &'a Interrupt, &'a RunEntry);
 
 /// Makes a run, and once more after a fault of the machine. Called by the thread of the run.
-fn make<R: Runner>(runner: &R, spec: &RunSpec, brief: &R::Brief, means: Means<'_>) -> Ended<R::Shown> {
+fn make<R: Runner>(
+    runner: &R,
+    spec: &RunSpec,
+    known_failures: &R::KnownFailures,
+    means: Means<'_>,
+) -> Ended<R::Observations> {
     let (_, outer, interrupt, _) = means;
-    let Ended { result, left, .. } = make_once(runner, spec, brief, means, scratch_for_run(outer));
+    let Ended { result, left, .. } = make_once(runner, spec, known_failures, means, scratch_for_run(outer));
     let (error, fault) = match result {
         Err(error) => match error.machine_fault() {
             Some(fault) => (error, fault),
@@ -391,7 +396,7 @@ fn make<R: Runner>(runner: &R, spec: &RunSpec, brief: &R::Brief, means: Means<'_
         pause_before_run(interrupt);
         scratch_for_run(outer)
     };
-    let again = make_once(runner, spec, brief, means, scratch);
+    let again = make_once(runner, spec, known_failures, means, scratch);
     Ended { left: again.left.or(left), repeated: Some(error), result: again.result }
 }
 
@@ -414,15 +419,15 @@ fn scratch_in_run_dir(spec: &RunSpec) -> io::Result<ScratchDir> {
 fn make_once<R: Runner>(
     runner: &R,
     spec: &RunSpec,
-    brief: &R::Brief,
+    known_failures: &R::KnownFailures,
     (slots, _, interrupt, seat): Means<'_>,
     scratch: io::Result<ScratchDir>,
-) -> Ended<R::Shown> {
+) -> Ended<R::Observations> {
     let scratch = match scratch {
         Ok(scratch) => scratch,
         Err(error) => return RunError::Io(error).into(),
     };
-    let result = runner.run(spec, brief, &Surroundings { slots, scratch: &scratch, interrupt, seat });
+    let result = runner.run(spec, known_failures, &Surroundings { slots, scratch: &scratch, interrupt, seat });
     let path = scratch.path().to_owned();
     Ended { result, left: scratch.delete().err().map(|error| (path, error)), repeated: None }
 }

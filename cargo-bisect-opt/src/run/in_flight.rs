@@ -63,9 +63,9 @@ impl fmt::Display for Activity {
 
 impl InFlight {
     /// Adds the run with this number, until the result is dropped.
-    pub(crate) fn begin(&self, slot: usize, number: usize) -> Seat {
+    pub(crate) fn begin(&self, slot: usize, number: usize) -> RunEntry {
         self.runs().insert(slot, FlightState { number, since: Instant::now(), activity: Activity::Preparing });
-        Seat { in_flight: self.clone(), slot }
+        RunEntry { in_flight: self.clone(), slot }
     }
 
     /// Returns the runs in flight, by slot.
@@ -81,12 +81,12 @@ impl InFlight {
 
 /// The entry of one run among those in flight.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct RunEntry {
     in_flight: InFlight,
     slot: usize,
 }
 
-impl Seat {
+impl RunEntry {
     /// Records the present activity of the run.
     pub(crate) fn set(&self, activity: Activity) {
         if let Some(state) = self.in_flight.runs().get_mut(&self.slot) {
@@ -95,7 +95,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for RunEntry {
     fn drop(&mut self) {
         self.in_flight.runs().remove(&self.slot);
     }

@@ -12,7 +12,7 @@ use bisect_core::{
     search::{Order, Prefix, Question, Rank, Selection, Trial},
 };
 
-use super::{in_flight::Seat, repetition::Repetition};
+use super::{in_flight::RunEntry, repetition::Repetition};
 use crate::process::{
     interrupt::Interrupt, machine_fault::MachineFault, own_file, scratch_dir::ScratchDir, slots::Slots,
 };
@@ -318,7 +318,7 @@ pub(crate) struct Surroundings<'a> {
     /// A flag that is raised when the run must end.
     pub(crate) interrupt: &'a Interrupt,
     /// The entry of the run among those in flight.
-    pub(crate) seat: &'a Seat,
+    pub(crate) seat: &'a RunEntry,
 }
 
 impl Surroundings<'_> {

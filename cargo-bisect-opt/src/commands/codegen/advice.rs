@@ -10,7 +10,7 @@ use super::{
     sources, unsafe_code,
 };
 use crate::{
-    axes::contrast::Contrast,
+    axes::compared_options::ComparedOptions,
     cargo::{Subcommand, graph::Package},
     units,
 };
@@ -30,7 +30,7 @@ pub(crate) struct Known<'a> {
     /// The target triple.
     pub(crate) triple: &'a str,
     /// The options that are compared.
-    pub(crate) contrast: &'a Contrast,
+    pub(crate) contrast: &'a ComparedOptions,
     /// The directory of the workspace.
     pub(crate) root: &'a Path,
     /// The subcommand of cargo. If it only builds, the build fails, else the compiled program.
@@ -180,7 +180,9 @@ mod tests {
             files: Vec::new(),
             tests: &["it_pours".to_owned()],
             triple: "t",
-            contrast: &Contrast::parse(&[], &bad, &Profiles::read(dir.path(), dir.path(), &[])).unwrap().contrast,
+            contrast: &ComparedOptions::parse(&[], &bad, &Profiles::read(dir.path(), dir.path(), &[]))
+                .unwrap()
+                .contrast,
             root: dir.path(),
             subcommand: Subcommand::Test,
         };
@@ -274,7 +276,7 @@ mod tests {
                 files: Vec::new(),
                 tests,
                 triple: "t",
-                contrast: &Contrast::default(),
+                contrast: &ComparedOptions::default(),
                 root: Path::new("/"),
                 subcommand,
             };

@@ -289,7 +289,9 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::{super::contributors::tests::package, *};
-    use crate::{axes::contrast::Contrast, cargo::Subcommand, commands::codegen::contributors::Contributors};
+    use crate::{
+        axes::compared_options::ComparedOptions, cargo::Subcommand, commands::codegen::contributors::Contributors,
+    };
 
     /// Compares the fact and the advice for a crate with this source, which has a dependency with that source.
     fn expect_advice(
@@ -314,7 +316,7 @@ mod tests {
             files: Vec::new(),
             tests: &["it_reads".to_owned()],
             triple: "t",
-            contrast: &Contrast::default(),
+            contrast: &ComparedOptions::default(),
             root: dir.path(),
             subcommand: Subcommand::Test,
         };

@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use bisect_core::search::{Mode, Outcome, Unusable, Verdict};
 
 use super::{
-    Drill,
+    CodegenSearches,
     passing_profile::{self, GoodSide, OwnOutcome, PassingProfile},
 };
 use crate::{
@@ -41,7 +41,7 @@ impl CrateSearch {
     ///
     /// # Errors
     /// If an event cannot be emitted.
-    pub(super) fn run(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Self> {
+    pub(super) fn run(drill: &CodegenSearches, lab: &mut Lab<'_>) -> io::Result<Self> {
         if let Some(passing) = &drill.good_profile {
             return match Self::between_profiles(drill, passing, lab)? {
                 BetweenProfiles::Searched(search) => Ok(*search),
@@ -84,7 +84,7 @@ impl CrateSearch {
 
     /// Searches the other way round, after a search in which the target passed with every crate: it may fail in the dev
     /// profile.
-    fn in_dev_profile(drill: &Drill, search: Self, lab: &mut Lab<'_>) -> io::Result<Self> {
+    fn in_dev_profile(drill: &CodegenSearches, search: Self, lab: &mut Lab<'_>) -> io::Result<Self> {
         let passing = &drill.compilation.profile;
         let of_dev = drill.in_profile("dev");
         match Self::between_profiles(&of_dev, passing, lab)? {
@@ -101,7 +101,7 @@ impl CrateSearch {
     }
 
     /// Searches with the settings of the profile `passing`, in which the target passes, as good options.
-    fn between_profiles(drill: &Drill, passing: &str, lab: &mut Lab<'_>) -> io::Result<BetweenProfiles> {
+    fn between_profiles(drill: &CodegenSearches, passing: &str, lab: &mut Lab<'_>) -> io::Result<BetweenProfiles> {
         let without_lto = Self::without_lto(drill, lab)?;
         let mut compilations = without_lto.iter().chain([&drill.compilation]);
         let side = loop {
@@ -124,7 +124,7 @@ impl CrateSearch {
 
     /// Searches with the options as they are. Link-time optimization optimizes everything again when a crate is linked:
     /// this is slow, and uses the options of the crate that is linked. So it is off in the first search.
-    fn by_optimization(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Self> {
+    fn by_optimization(drill: &CodegenSearches, lab: &mut Lab<'_>) -> io::Result<Self> {
         if let Some(without) = Self::without_lto(drill, lab)? {
             let done = Self::of(drill, &without, lab)?;
             if done.searched.verdict != Some(Verdict::NoDifference(Outcome::Pass)) {
@@ -139,7 +139,7 @@ impl CrateSearch {
     }
 
     /// Returns the compilation without link-time optimization, if the profile has it, and says so.
-    fn without_lto(drill: &Drill, lab: &mut Lab<'_>) -> io::Result<Option<Arc<Compilation>>> {
+    fn without_lto(drill: &CodegenSearches, lab: &mut Lab<'_>) -> io::Result<Option<Arc<Compilation>>> {
         let project = &drill.project;
         if !project.profiles().has_lto(&project.profile().name, passing_profile::variable) {
             return Ok(None);
@@ -149,7 +149,7 @@ impl CrateSearch {
         Ok(Some(Arc::new(drill.compilation.with_settings(settings))))
     }
 
-    fn of(drill: &Drill, compilation: &Arc<Compilation>, lab: &mut Lab<'_>) -> io::Result<Self> {
+    fn of(drill: &CodegenSearches, compilation: &Arc<Compilation>, lab: &mut Lab<'_>) -> io::Result<Self> {
         let level = Box::new(Crates::new(compilation.clone()));
         let mut target = ProjectTarget::new(drill.settings.clone(), drill.project.clone(), level, None);
         let searched = lab.search(&mut target)?;

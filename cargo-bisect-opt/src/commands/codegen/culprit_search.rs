@@ -13,17 +13,17 @@ use bisect_core::{
 };
 
 use super::{
-    Drill, advice::Known, checks::Decisive, contributors::Contributors, left_out::LeftOut, whole_crates,
+    CodegenSearches, advice::Known, checks::Decisive, contributors::Contributors, left_out::LeftOut, whole_crates,
     without_passes::WithoutPasses,
 };
 use crate::{
     axes::{
         Axis,
+        compared_options::ComparedOptions,
         compilation::Compilation,
-        contrast::Contrast,
         fixed::Fixed,
-        gated::{Gated, Gates, KnownChanges},
-        passes::Counted,
+        gated::{GatedChanges, Gates, KnownChanges},
+        passes::CountedPasses,
         stop_gap,
     },
     cargo::{CargoError, graph::Package},
@@ -43,9 +43,9 @@ use crate::{
 type FoundChanges = Vec<Report>;
 
 /// The search within one culprit.
-pub(super) struct Inquiry<'a> {
+pub(super) struct CulpritSearch<'a> {
     /// The searches that the user requested.
-    pub(super) drill: &'a Drill,
+    pub(super) drill: &'a CodegenSearches,
     /// The compilation of all packages.
     pub(super) compilation: &'a Arc<Compilation>,
     /// The target whose search found the culprit.
@@ -68,7 +68,7 @@ pub(super) struct Inquiry<'a> {
     pub(super) checks: Vec<&'static str>,
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> CulpritSearch<'a> {
     /// Searches for functions and passes in these crates, and returns the answer for the culprit.
     pub(super) fn explain(mut self, lab: &mut Lab<'_>, set: usize, driver: Option<&BisectRustc>) -> io::Result<Answer> {
         for &change in &self.culprits {
@@ -94,7 +94,7 @@ impl<'a> Inquiry<'a> {
             if lab.stops_at_limit() {
                 return Ok((Vec::new(), None));
             }
-            let functions = Gated {
+            let functions = GatedChanges {
                 compilation: self.compilation.clone(),
                 packages: self.culprits.clone(),
                 driver: driver.clone(),
@@ -158,7 +158,7 @@ impl<'a> Inquiry<'a> {
                 continue;
             }
             let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
-            let counted = Counted { compilation, culprits, package, of, passes: passes.clone() };
+            let counted = CountedPasses { compilation, culprits, package, of, passes: passes.clone() };
             let (found, either_way, note) = self.search(lab, Box::new(counted), &format!("{} pass", of.owner()))?;
             if either_way == Some(Outcome::Fail) {
                 failing.push(of);
@@ -221,7 +221,7 @@ impl<'a> Inquiry<'a> {
     /// # Errors
     /// If an event cannot be emitted.
     fn decisive_checks(&mut self, lab: &mut Lab<'_>) -> io::Result<Vec<&'static str>> {
-        let Contrast { good, is_minimal, .. } = &self.compilation.contrast;
+        let ComparedOptions { good, is_minimal, .. } = &self.compilation.contrast;
         let is_one_of_several = *is_minimal && good.keys.len() > 1;
         let bad = self.bad.difference(&self.culprits).copied().collect();
         for &check in self.checks.iter().filter(|_| is_one_of_several) {

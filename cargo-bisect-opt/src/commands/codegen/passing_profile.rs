@@ -17,9 +17,9 @@ use std::{
 
 use bisect_core::{ChangeId, search::Outcome};
 
-use super::Drill;
+use super::CodegenSearches;
 use crate::{
-    axes::{compilation::Compilation, contrast::Settings, fixed::Fixed},
+    axes::{compared_options::Settings, compilation::Compilation, fixed::Fixed},
     cargo::{
         BuildOverrides,
         graph::Package,
@@ -35,7 +35,7 @@ use crate::{
 /// The search for a good side, with experiments that compile all crates in one way.
 pub(super) struct PassingProfile<'a> {
     /// The searches that it belongs to.
-    pub(super) drill: &'a Drill,
+    pub(super) drill: &'a CodegenSearches,
     /// The compilation in the profile in which the target fails. Its good options stay, and are not enough.
     pub(super) compilation: &'a Compilation,
     /// The name of the profile whose settings are tried.
@@ -90,7 +90,7 @@ enum Tried {
 
 impl<'a> PassingProfile<'a> {
     /// Returns the search for a good side among all settings of a profile.
-    pub(super) fn new(drill: &'a Drill, name: &'a str) -> Self {
+    pub(super) fn new(drill: &'a CodegenSearches, name: &'a str) -> Self {
         let profiles = drill.project.profiles();
         Self { drill, compilation: &drill.compilation, name, keys: &KEYS, profiles, failing: BTreeSet::new() }
     }
@@ -246,7 +246,7 @@ impl<'a> PassingProfile<'a> {
         if lab.stops_at_limit() || lab.interrupt.requested() {
             return Ok(Experiment::Stopped);
         }
-        let Drill { settings, project, .. } = self.drill;
+        let CodegenSearches { settings, project, .. } = self.drill;
         let fixed = Box::new(Fixed { build, subject });
         let mut target = ProjectTarget::new(settings.clone(), project.clone(), fixed, None);
         Ok(match lab.try_once(&mut target)? {

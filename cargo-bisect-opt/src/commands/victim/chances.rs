@@ -11,7 +11,7 @@ use bisect_core::search::Outcome;
 use crate::{
     output::noise,
     run::{repetition::Repetition, result::RunResult},
-    targets::victim::{Threads, Way},
+    targets::victim::{Arrangement, Threads},
     units::{listed, plural},
 };
 
@@ -74,7 +74,7 @@ pub(super) struct Chances {
 
 #[derive(Debug)]
 struct Chance {
-    way: Way,
+    way: Arrangement,
     /// The number of tests that run at once.
     threads: usize,
     tally: Tally,
@@ -85,7 +85,7 @@ struct Chance {
 /// The way in which the victim is searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Chosen {
-    pub(super) way: Way,
+    pub(super) way: Arrangement,
     pub(super) tally: Tally,
     /// The number of tests that run at once.
     pub(super) threads: usize,
@@ -96,13 +96,13 @@ pub(super) struct Chosen {
 impl Chances {
     /// Returns chances in these ways, each with the number of tests that run at once. A run has at least `least`
     /// executions.
-    pub(super) fn new(ways: impl IntoIterator<Item = (Way, usize)>, least: usize) -> Self {
+    pub(super) fn new(ways: impl IntoIterator<Item = (Arrangement, usize)>, least: usize) -> Self {
         let chance = |(way, threads)| Chance { way, threads, tally: Tally::default(), batch: least };
         Self { ways: ways.into_iter().map(chance).collect(), next: 0, least }
     }
 
     /// Returns the way of the next run and the number of its executions; `None` if there is no way.
-    pub(super) fn next(&self) -> Option<(Way, usize)> {
+    pub(super) fn next(&self) -> Option<(Arrangement, usize)> {
         let chance = self.ways.get(self.next)?;
         Some((chance.way, chance.batch))
     }
@@ -121,7 +121,7 @@ impl Chances {
 
     /// Adds executions that were made before, one test after the other.
     pub(super) fn add_serial(&mut self, tally: Tally) {
-        if let Some(chance) = self.ways.iter_mut().find(|chance| chance.way == Way::Serial) {
+        if let Some(chance) = self.ways.iter_mut().find(|chance| chance.way == Arrangement::Serial) {
             chance.tally.add(tally);
         }
     }
@@ -204,10 +204,10 @@ impl Chosen {
 }
 
 /// Returns the way in which the victim runs, in words.
-fn how(way: Way, threads: usize) -> String {
+fn how(way: Arrangement, threads: usize) -> String {
     match way {
-        Way::Serial => "after the tests listed before it".to_owned(),
-        Way::Parallel(Threads::More) => format!("beside all others, {threads} at once (more than usual)"),
+        Arrangement::Serial => "after the tests listed before it".to_owned(),
+        Arrangement::Parallel(Threads::More) => format!("beside all others, {threads} at once (more than usual)"),
         _ => format!("beside all others, {threads} at once"),
     }
 }
@@ -231,11 +231,11 @@ fn number(count: usize) -> f64 {
 mod tests {
     use super::*;
 
-    const USUAL: Way = Way::Parallel(Threads::Usual);
-    const MORE: Way = Way::Parallel(Threads::More);
+    const USUAL: Arrangement = Arrangement::Parallel(Threads::Usual);
+    const MORE: Arrangement = Arrangement::Parallel(Threads::More);
 
     fn chances(tallies: [(usize, usize); 3]) -> Chances {
-        let mut chances = Chances::new([(Way::Serial, 1), (USUAL, 2), (MORE, 16)], 1);
+        let mut chances = Chances::new([(Arrangement::Serial, 1), (USUAL, 2), (MORE, 16)], 1);
         for (chance, (failed, executions)) in chances.ways.iter_mut().zip(tallies) {
             chance.tally = Tally { failed, executions };
         }
@@ -248,7 +248,7 @@ mod tests {
         let way = |tallies| chances(tallies).chosen().map(|chosen| (chosen.way, chosen.executions));
         assert_eq!(way([(0, 100), (4, 100), (5, 100)]), Some((USUAL, 25)));
         assert_eq!(way([(0, 100), (4, 400), (4, 100)]), Some((MORE, 25)));
-        assert_eq!(way([(3, 100), (4, 100), (5, 100)]), Some((Way::Serial, 34)));
+        assert_eq!(way([(3, 100), (4, 100), (5, 100)]), Some((Arrangement::Serial, 34)));
         assert_eq!(way([(0, 4), (4, 4), (0, 4)]), Some((USUAL, 1)));
     }
 

@@ -23,7 +23,7 @@ use crate::{
         exit_status::Exit,
     },
     run::error::RunError,
-    targets::victim::{VictimTarget, Way},
+    targets::victim::{Arrangement, VictimTarget},
     units::plural,
 };
 
@@ -65,7 +65,7 @@ pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched,
         "`{victim}` fails alone and after all {all} that precede it, but passes after {some} of them. First, the tests \
          that it needs are searched, then those that disturb it"
     )))?;
-    let mut subset = target.with(&passing, Way::Serial);
+    let mut subset = target.with(&passing, Arrangement::Serial);
     let mut needed = lab.search(&mut subset)?;
     if fails_always(&needed) {
         let words = format!(
@@ -128,7 +128,7 @@ fn probe(lab: &mut Lab<'_>, target: &VictimTarget) -> io::Result<Result<Probe, R
             return Ok(Ok(Probe::Limit));
         }
         let changes: Vec<_> = set.into_iter().map(|at| ChangeId(at as u64)).collect();
-        match lab.try_once(&mut target.with(&changes, Way::Serial))? {
+        match lab.try_once(&mut target.with(&changes, Arrangement::Serial))? {
             Ok(run) if run.outcome == Outcome::Pass => return Ok(Ok(Probe::Passes(changes))),
             Ok(_) => {}
             Err(error) => return Ok(Err(error)),

@@ -13,7 +13,7 @@ use bisect_core::{
 use crate::{
     lab::{Lab, Named},
     output::events::{Answer, Event, Fact},
-    targets::victim::{Apart, Thing, VictimTarget, Way},
+    targets::victim::{Apart, Arrangement, OwnResource, VictimTarget},
     units::plural,
 };
 
@@ -128,7 +128,7 @@ impl Question<'_> {
             };
             self.times = times;
         }
-        let tried = Thing::ALL.into_iter().filter(|thing| renewed.is_none_or(|renewed| renewed == *thing));
+        let tried = OwnResource::ALL.into_iter().filter(|thing| renewed.is_none_or(|renewed| renewed == *thing));
         for thing in tried.clone() {
             // On a busy machine, flaky tests may meet less often for a while.
             let is_stable = |lab: &mut Lab<'_>| {
@@ -139,7 +139,7 @@ impl Question<'_> {
                 continue;
             }
             let what = match thing {
-                Thing::Environment => match self.variable(lab)? {
+                OwnResource::Environment => match self.variable(lab)? {
                     Some(name) => format!("without the variable {}", name.display()),
                     None => "without several variables of your environment".to_owned(),
                 },
@@ -160,11 +160,11 @@ impl Question<'_> {
     fn follows(
         &self,
         lab: &mut Lab<'_>,
-        thing: Option<Thing>,
+        thing: Option<OwnResource>,
         is_shared: bool,
         variables: &[OsString],
     ) -> io::Result<Option<bool>> {
-        let way = Way::Apart(Apart { is_at_once: self.target.is_parallel(), thing, is_shared });
+        let way = Arrangement::Apart(Apart { is_at_once: self.target.is_parallel(), thing, is_shared });
         let mut target = self.target.with(self.changes, way).lacking(variables);
         Ok(fails(lab, &mut target, self.times)?.map(|fails| fails != self.needs))
     }
@@ -172,7 +172,7 @@ impl Question<'_> {
     /// Returns the number of runs in which the victim, in a process of its own, fails at least once; `None` if that is
     /// too many.
     fn times_apart(&self, lab: &mut Lab<'_>) -> io::Result<Option<usize>> {
-        let way = Way::Apart(Apart { is_at_once: self.target.is_parallel(), thing: None, is_shared: false });
+        let way = Arrangement::Apart(Apart { is_at_once: self.target.is_parallel(), thing: None, is_shared: false });
         let mut target = self.target.with(self.changes, way);
         let mut failed = 0;
         for _ in 0..SAMPLE {
@@ -185,7 +185,7 @@ impl Question<'_> {
     }
 
     /// Returns true if the outcome changes where the victim has a new thing of its own.
-    fn cures(&self, lab: &mut Lab<'_>, thing: Thing, variables: &[OsString]) -> io::Result<bool> {
+    fn cures(&self, lab: &mut Lab<'_>, thing: OwnResource, variables: &[OsString]) -> io::Result<bool> {
         // A victim that passes with others in a new directory does not need the user's.
         if self.needs && self.follows(lab, Some(thing), true, variables)? != Some(true) {
             return Ok(false);
@@ -198,9 +198,9 @@ impl Question<'_> {
         let mut rest = self.target.variables();
         while rest.len() > 1 {
             let (first, second) = rest.split_at(rest.len() / 2);
-            rest = if self.cures(lab, Thing::Environment, first)? { first } else { second };
+            rest = if self.cures(lab, OwnResource::Environment, first)? { first } else { second };
         }
-        Ok(if self.cures(lab, Thing::Environment, rest)? { rest.first().cloned() } else { None })
+        Ok(if self.cures(lab, OwnResource::Environment, rest)? { rest.first().cloned() } else { None })
     }
 }
 

@@ -82,7 +82,7 @@ struct FakeAxis {
 
 /// The observations of a run.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Shown {
+pub(super) struct Observations {
     /// One part for each test that was run separately; otherwise one part for all tests together.
     parts: Vec<Part>,
     repetition: Repetition,
@@ -230,7 +230,7 @@ impl FakeRunner {
         lines.into_iter().map(marked).collect()
     }
 
-    fn runs(&self, shown: Shown) -> Vec<RunResult> {
+    fn runs(&self, shown: Observations) -> Vec<RunResult> {
         let how = (shown.repetition, shown.duration);
         shown.parts.into_iter().map(|part| self.run_of(part, how)).collect()
     }
@@ -264,10 +264,15 @@ impl FakeRunner {
 }
 
 impl Runner for FakeRunner {
-    type Brief = Vec<usize>;
-    type Shown = Shown;
+    type KnownFailures = Vec<usize>;
+    type Observations = Observations;
 
-    fn run(&self, spec: &RunSpec, searched: &Vec<usize>, surroundings: &Surroundings<'_>) -> Result<Shown, RunError> {
+    fn run(
+        &self,
+        spec: &RunSpec,
+        searched: &Vec<usize>,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Observations, RunError> {
         self.sent().insert(spec.number, spec.choice.pattern().clone());
         let steps = self.clock.run(spec.number, surroundings.interrupt).map_err(|Cancelled| RunError::Interrupted)?;
         let tests = spec.tests.as_ref();
@@ -278,7 +283,7 @@ impl Runner for FakeRunner {
         fs_err::write(&spec.log, log)?;
         let executions = parts.iter().map(|part| part.executions.len()).max().unwrap_or_default();
         let duration = STEP * u32::try_from(steps).expect("few steps") * u32::try_from(executions).expect("few");
-        Ok(Shown { parts, repetition: spec.repetition, duration })
+        Ok(Observations { parts, repetition: spec.repetition, duration })
     }
 
     fn loop_waits(&self, in_flight: usize) {
@@ -320,11 +325,11 @@ impl Judge for FakeTarget {
         self.runner.clone()
     }
 
-    fn brief(&self) -> Arc<Vec<usize>> {
+    fn known_failures(&self) -> Arc<Vec<usize>> {
         self.searched.clone()
     }
 
-    fn learn(&mut self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+    fn learn(&mut self, trial: &Trial, shown: &Observations) -> Result<(), RunError> {
         if let (Some(end), true) = (EndState::of(trial.question), self.searched.is_empty()) {
             let failed = shown.parts.iter().flat_map(Part::failed);
             self.ends[usize::from(end == EndState::AllOff)].get_or_insert_default().extend(failed);
@@ -332,7 +337,7 @@ impl Judge for FakeTarget {
         Ok(())
     }
 
-    fn judge(&mut self, _trial: &Trial, mut shown: Shown) -> Judgement<Shown> {
+    fn judge(&mut self, _trial: &Trial, mut shown: Observations) -> Judgement<Observations> {
         let failed = shown.parts.iter().any(|part| part.failed().next().is_some());
         // As with cargo's tests, both end states determine which failures count.
         match self.broken() {
@@ -345,7 +350,7 @@ impl Judge for FakeTarget {
         Judgement::Ready(self.runner.runs(shown))
     }
 
-    fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
+    fn reports<'a>(&self, shown: &'a Observations) -> Vec<&'a Reports> {
         shown.parts.iter().map(|part| &part.reports).collect()
     }
 

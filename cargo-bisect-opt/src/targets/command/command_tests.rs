@@ -70,7 +70,7 @@ fn make(
     let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
     let surroundings =
         Surroundings { slots, scratch, interrupt: &Interrupt::default(), seat: &InFlight::default().begin(0, 1) };
-    target.runner().run(&spec(dir, pattern, number, repetition), &target.brief(), &surroundings)
+    target.runner().run(&spec(dir, pattern, number, repetition), &target.known_failures(), &surroundings)
 }
 
 /// Returns a trial, with the fields that the target reads.
@@ -335,7 +335,7 @@ fn an_interrupt_is_no_outcome() {
     let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
     let surroundings = Surroundings { slots, scratch, interrupt: &interrupt, seat: &InFlight::default().begin(0, 1) };
     let exec = target(&["true", "PATTERN"]).unwrap();
-    let result = exec.runner().run(&spec(dir.path(), "y", 1, Repetition::Once), &exec.brief(), &surroundings);
+    let result = exec.runner().run(&spec(dir.path(), "y", 1, Repetition::Once), &exec.known_failures(), &surroundings);
     assert!(matches!(result, Err(RunError::Interrupted)));
 }
 

@@ -127,7 +127,7 @@ impl Judge for CommandTarget {
         self.runner.clone()
     }
 
-    fn brief(&self) -> Arc<Calibration<()>> {
+    fn known_failures(&self) -> Arc<Calibration<()>> {
         self.calibration.clone()
     }
 

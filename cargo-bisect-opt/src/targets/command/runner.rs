@@ -382,8 +382,8 @@ struct Applied {
 }
 
 impl Runner for CommandRunner {
-    type Brief = Calibration<()>;
-    type Shown = CommandRun;
+    type KnownFailures = Calibration<()>;
+    type Observations = CommandRun;
 
     fn run(
         &self,

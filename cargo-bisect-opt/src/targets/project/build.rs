@@ -64,7 +64,7 @@ pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<
 fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result<Part, RunError> {
     let has_begun = built.began || built.ending == Ending::TimedOut;
     builds.has_compiled |= has_begun;
-    let has_compiled = builds.has_compiled || run.brief.has_compiled;
+    let has_compiled = builds.has_compiled || run.known_failures.has_compiled;
     // If the changes may be the cause, only the run without them decides.
     let may_be_changes = run.runner.axis.facts().decides_whether_cargo_compiles;
     let is_without = run.spec.choice.end_state() == Some(EndState::AllOff);

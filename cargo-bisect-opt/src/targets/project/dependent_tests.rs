@@ -24,7 +24,7 @@ use crate::{
 /// Returns the tests that failed in a run of everything, and that need passing tests to fail.
 pub(super) fn find(run: &RunContext<'_>, attempt: &Attempt, artifacts: &Artifacts) -> Result<Failures, RunError> {
     let Some(end) = run.spec.choice.end_state() else { return Ok(Failures::new()) };
-    let (options, tests) = (&run.runner.options, &run.brief.tests);
+    let (options, tests) = (&run.runner.options, &run.known_failures.tests);
     let is_narrowed = options.subcommand.is_test() && !options.all_tests;
     if !is_narrowed || tests.is_settled() {
         return Ok(Failures::new());

@@ -43,7 +43,7 @@ pub(super) fn attempt<'a>(
     let started = Instant::now();
     let repetition = run.spec.repetition;
     let executions =
-        run.repeat(repetition, &run.together(), || execute(run, &run.brief.tests, &artifacts, &mut reports))?;
+        run.repeat(repetition, &run.together(), || execute(run, &run.known_failures.tests, &artifacts, &mut reports))?;
     // Zero means that there was nothing to run: such a run passes, but no command line does.
     let duration = if executions.iter().all(Vec::is_empty) { Duration::ZERO } else { started.elapsed() };
     run.read_reports(&run.spec.report_file, &mut reports)?;

@@ -11,7 +11,7 @@ use super::{
     attempt::Attempt,
     criteria::Criteria,
     options::{PerTest, ProjectOptions},
-    runner::{Brief, Parts, ProjectRun, ProjectRunner, Solo},
+    runner::{KnownFailures, Parts, ProjectRun, ProjectRunner, Solo},
     test_selection::{Failure, Failures, TestSelection},
     unmatched_name,
 };
@@ -64,8 +64,8 @@ impl Knowledge {
     }
 
     /// Returns the knowledge for a run that begins now.
-    pub(super) fn brief(&self, options: &ProjectOptions) -> Brief {
-        Brief {
+    pub(super) fn known_failures(&self, options: &ProjectOptions) -> KnownFailures {
+        KnownFailures {
             tests: self.tests.clone(),
             together: self.together.clone(),
             apart: self.apart.clone(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     build, dependent_tests, execution,
     run_context::RunContext,
-    runner::{Brief, Parts, ProjectRun, ProjectRunner},
+    runner::{KnownFailures, Parts, ProjectRun, ProjectRunner},
     separately,
 };
 use crate::{
@@ -32,13 +32,18 @@ struct BuildKnowledge<'a> {
 }
 
 impl Runner for ProjectRunner {
-    type Brief = Brief;
-    type Shown = ProjectRun;
+    type KnownFailures = KnownFailures;
+    type Observations = ProjectRun;
 
-    fn run(&self, spec: &RunSpec, brief: &Brief, surroundings: &Surroundings<'_>) -> Result<ProjectRun, RunError> {
+    fn run(
+        &self,
+        spec: &RunSpec,
+        known_failures: &KnownFailures,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<ProjectRun, RunError> {
         let (spec, lost_log) = spec.create_files(surroundings.scratch.path())?;
         let spec = &*spec;
-        let run = RunContext::new(self, brief, spec, surroundings)?;
+        let run = RunContext::new(self, known_failures, spec, surroundings)?;
         let mut builds = BuildCounts::default();
         let (parts, mut notes) = match &spec.tests {
             None if self.options.subcommand.is_build() => {

@@ -17,7 +17,7 @@ use bisect_core::protocol::names;
 use super::{
     attempt::{Execution, judge, raw_outcome},
     criteria::{Criteria, Part},
-    runner::{Brief, ProjectRunner},
+    runner::{KnownFailures, ProjectRunner},
     test_selection::{Failure, Failures, Subset},
 };
 use crate::{
@@ -45,7 +45,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct RunContext<'a> {
     pub(super) runner: &'a ProjectRunner,
-    pub(super) brief: &'a Brief,
+    pub(super) known_failures: &'a KnownFailures,
     pub(super) spec: &'a RunSpec,
     pub(super) surroundings: &'a Surroundings<'a>,
     /// The project at the place of this run.
@@ -67,7 +67,7 @@ impl<'a> RunContext<'a> {
     /// If the axis cannot apply it.
     pub(super) fn new(
         runner: &'a ProjectRunner,
-        brief: &'a Brief,
+        known_failures: &'a KnownFailures,
         spec: &'a RunSpec,
         surroundings: &'a Surroundings<'a>,
     ) -> Result<Self, RunError> {
@@ -85,7 +85,7 @@ impl<'a> RunContext<'a> {
         if let Some(missing) = &missing {
             own_file::write(&spec.log, missing)?;
         }
-        Ok(Self { runner, brief, spec, surroundings, project, application, missing })
+        Ok(Self { runner, known_failures, spec, surroundings, project, application, missing })
     }
 
     /// Returns the context of another run that is made as a part of this one.
@@ -97,8 +97,16 @@ impl<'a> RunContext<'a> {
         'a: 'b,
     {
         let application = self.runner.axis.apply(&spec.choice, &Files::of_run(self.surroundings, spec))?;
-        let Self { runner, brief, surroundings, .. } = *self;
-        Ok(RunContext { runner, brief, spec, surroundings, project: self.project.clone(), application, missing: None })
+        let Self { runner, known_failures, surroundings, .. } = *self;
+        Ok(RunContext {
+            runner,
+            known_failures,
+            spec,
+            surroundings,
+            project: self.project.clone(),
+            application,
+            missing: None,
+        })
     }
 
     /// Returns the reason why there is nothing to build or to run at the place of this run.
@@ -156,7 +164,12 @@ impl<'a> RunContext<'a> {
         let build = self.application.build.clone()?;
         let is_plain = build.is_plain || self.runner.options.subcommand.is_build();
         let if_missing = if self.may_lack_tests() { IfMissing::LeaveOut } else { IfMissing::Refuse };
-        Some(BuildOverrides { only: self.runner.needed_targets(&self.brief.tests), is_plain, if_missing, ..build })
+        Some(BuildOverrides {
+            only: self.runner.needed_targets(&self.known_failures.tests),
+            is_plain,
+            if_missing,
+            ..build
+        })
     }
 
     /// Returns true if the selected tests or targets may be missing, so that nothing fails.
@@ -176,14 +189,14 @@ impl<'a> RunContext<'a> {
 
     /// Returns the criteria for a run of everything, which compare it with the failures at the end states.
     pub(super) fn together(&self) -> Criteria {
-        let calibration = Some(self.brief.together.for_runs_of(None).into());
-        let (tests, same_failure) = (self.brief.tests.clone(), self.runner.options.same_failure);
+        let calibration = Some(self.known_failures.together.for_runs_of(None).into());
+        let (tests, same_failure) = (self.known_failures.tests.clone(), self.runner.options.same_failure);
         Criteria { tests, calibration, same_failure }
     }
 
     /// Returns the criteria for a test in its own process, which compare it with its failures at the end states.
     pub(super) fn alone(&self, test: &Failure) -> Criteria {
-        let known = self.brief.apart.get(test).map(|known| known.for_runs_of(None));
+        let known = self.known_failures.apart.get(test).map(|known| known.for_runs_of(None));
         let calibration = Some(known.unwrap_or_default().into());
         Criteria { calibration, same_failure: self.runner.options.same_failure, ..Criteria::any() }
     }

@@ -32,7 +32,7 @@ pub(crate) struct ProjectRunner {
 
 /// The knowledge of the judge when a run begins.
 #[derive(Clone, Debug)]
-pub(crate) struct Brief {
+pub(crate) struct KnownFailures {
     /// The tests that are repeated.
     pub(super) tests: Arc<TestSelection>,
     /// The failures of tests that run together, in one go.

@@ -39,7 +39,7 @@ pub(super) fn run(
     tests: &[usize],
     builds: &mut BuildCounts,
 ) -> Result<(Vec<Solo>, Option<Note>), RunError> {
-    let all = &run.brief.separate;
+    let all = &run.known_failures.separate;
     let begun = Instant::now();
     let built = run.build(builds)?;
     let build_time = begun.elapsed();

@@ -16,7 +16,7 @@ use super::{
     command_line::{CommandLine, NeededVariables},
     knowledge::Knowledge,
     options::{PerTest, ProjectOptions},
-    runner::{Brief, Parts, ProjectRun, ProjectRunner, Solo},
+    runner::{KnownFailures, Parts, ProjectRun, ProjectRunner, Solo},
     test_selection::Failure,
 };
 use crate::{
@@ -152,8 +152,8 @@ impl Judge for ProjectTarget {
         self.runner.clone()
     }
 
-    fn brief(&self) -> Arc<Brief> {
-        Arc::new(self.knowledge.brief(&self.runner.options))
+    fn known_failures(&self) -> Arc<KnownFailures> {
+        Arc::new(self.knowledge.known_failures(&self.runner.options))
     }
 
     fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {

@@ -42,7 +42,7 @@ type Unended = BTreeMap<Failure, Cause>;
 
 /// The facts known about an executable that did not finish.
 #[derive(Clone, Copy)]
-struct Whole<'a> {
+struct UnendedFacts<'a> {
     /// The cause of its failure.
     cause: &'a Cause,
     /// The time limit of each of its tests alone, beyond which the test is proved to hang; `None` for the limit of a
@@ -67,7 +67,7 @@ pub(super) fn name(
     if !run.runner.options.subcommand.is_test() || !run.runner.axis.facts().reporter.names_unended_tests() {
         return Ok(part);
     }
-    let whole = Whole { cause: &cause, limit: limit_alone(run, &cause, finished, start) };
+    let whole = UnendedFacts { cause: &cause, limit: limit_alone(run, &cause, finished, start) };
     let tests = tests_of(run, start)?;
     if part.tests != Some(tests.len()) {
         return Ok(part);
@@ -125,13 +125,13 @@ fn tests_of(run: &RunContext<'_>, start: &ExecutableRun<'_>) -> Result<Vec<Strin
 fn unended(
     run: &RunContext<'_>,
     running: &[Failure],
-    whole: Whole<'_>,
+    whole: UnendedFacts<'_>,
     start: &ExecutableRun<'_>,
 ) -> Result<Unended, RunError> {
-    if run.brief.tests.is_settled() {
+    if run.known_failures.tests.is_settled() {
         // Later runs do not need the proof again.
         let fails_so = |known: &Cause| !known.is_unknown() && known.is_like(whole.cause);
-        let known = running.iter().filter(|test| run.brief.together.of(test).any(fails_so));
+        let known = running.iter().filter(|test| run.known_failures.together.of(test).any(fails_so));
         let known: Unended = known.map(|test| (test.clone(), whole.cause.clone())).collect();
         if !known.is_empty() {
             return Ok(known);
@@ -155,7 +155,7 @@ fn unended(
 fn unended_alone(
     run: &RunContext<'_>,
     tests: &[Failure],
-    whole: Whole<'_>,
+    whole: UnendedFacts<'_>,
     start: &ExecutableRun<'_>,
 ) -> Result<Unended, RunError> {
     let spec = RunSpec { repetition: Repetition::Once, ..run.spec.clone() };
@@ -188,11 +188,11 @@ fn limit_alone(
 fn later_tests(
     run: &RunContext<'_>,
     unstarted: &Failures,
-    whole: Whole<'_>,
+    whole: UnendedFacts<'_>,
     start: &ExecutableRun<'_>,
     reports: &mut Reports,
 ) -> Result<(Unended, Option<Note>), RunError> {
-    let is_settled = run.brief.tests.is_settled();
+    let is_settled = run.known_failures.tests.is_settled();
     let is_final = !run.runner.options.all_tests && !is_settled;
     let is_end = run.spec.choice.end_state().is_some();
     // A test that is not named at an end state counts as one that passes there.

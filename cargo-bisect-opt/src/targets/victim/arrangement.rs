@@ -4,7 +4,7 @@ use bisect_core::protocol::names;
 
 /// A way in which a victim runs with other tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Arrangement {
     /// In one process, one test after the other.
     Serial,
     /// In one process, several at once.
@@ -28,14 +28,14 @@ pub(crate) struct Apart {
     /// True if both processes run at the same time; otherwise the victim's is the second one.
     pub(crate) is_at_once: bool,
     /// A thing that is new for this run; `None`: both processes share all that they share with the user.
-    pub(crate) thing: Option<Thing>,
+    pub(crate) thing: Option<OwnResource>,
     /// True if both processes have the same new thing; false if it is the victim's own.
     pub(crate) is_shared: bool,
 }
 
 /// A thing outside of a process that another process may have of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Thing {
+pub(crate) enum OwnResource {
     /// The directory for temporary files.
     Temporary,
     /// The user's home directory.
@@ -48,7 +48,7 @@ pub(crate) enum Thing {
     Environment,
 }
 
-impl Thing {
+impl OwnResource {
     /// All of them, in the order in which they are tried.
     pub(crate) const ALL: [Self; 5] = [Self::Temporary, Self::Home, Self::Directory, Self::Slot, Self::Environment];
     /// Those that keep what a run leaves there.

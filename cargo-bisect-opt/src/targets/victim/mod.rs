@@ -5,6 +5,7 @@
 //!
 //! One after the other, only tests that precede the victim in the harness's order can matter.
 
+mod arrangement;
 mod candidates;
 mod options;
 mod other_tests;
@@ -14,10 +15,9 @@ mod outcome_tests;
 mod runner;
 mod suite;
 mod target;
-mod way;
 
+pub(crate) use arrangement::{Apart, Arrangement, OwnResource, Threads};
 pub(crate) use candidates::Candidates;
 pub(crate) use options::VictimOptions;
 pub(crate) use suite::{Suite, SuiteError, suites};
 pub(crate) use target::VictimTarget;
-pub(crate) use way::{Apart, Thing, Threads, Way};

@@ -8,8 +8,8 @@ use bisect_core::{
 };
 
 use super::{
+    arrangement::{Arrangement, OwnResource, Threads},
     suite::Suite,
-    way::{Thing, Threads, Way},
 };
 use crate::{
     axes::{AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, Words, facts::AxisFacts},
@@ -34,9 +34,9 @@ pub(super) struct OtherTests {
     /// The other tests, in the order of the harness: the changes.
     pub(super) others: Vec<String>,
     pub(super) required: Required,
-    pub(super) way: Way,
+    pub(super) way: Arrangement,
     /// A thing that is new in each run.
-    pub(super) renewed: Option<Thing>,
+    pub(super) renewed: Option<OwnResource>,
     /// The maximum number of executions in a run, if runs are made only to see whether the victim ever fails.
     pub(super) chance: Option<usize>,
 }
@@ -62,8 +62,8 @@ impl OtherTests {
     /// of the tests stays the same.
     pub(super) fn required(&self, with_victim: bool) -> &[String] {
         let is_here = match self.way {
-            Way::Serial | Way::Parallel(_) => true,
-            Way::Apart(_) => self.required.sets_process_state.unwrap_or(true) == with_victim,
+            Arrangement::Serial | Arrangement::Parallel(_) => true,
+            Arrangement::Apart(_) => self.required.sets_process_state.unwrap_or(true) == with_victim,
         };
         if is_here { &self.required.tests } else { &[] }
     }
@@ -83,21 +83,21 @@ impl OtherTests {
 
     /// Returns true if the tests of one process run at once.
     pub(super) fn is_parallel(&self) -> bool {
-        matches!(self.way, Way::Parallel(_))
+        matches!(self.way, Arrangement::Parallel(_))
     }
 
     /// Returns the number of tests that run at once in the process of the victim.
     pub(super) fn threads(&self) -> usize {
         match self.way {
-            Way::Parallel(Threads::Usual) => self.suite.threads,
-            Way::Parallel(Threads::More) => self.more_threads().unwrap_or(self.suite.threads),
-            Way::Serial | Way::Apart(_) => 1,
+            Arrangement::Parallel(Threads::Usual) => self.suite.threads,
+            Arrangement::Parallel(Threads::More) => self.more_threads().unwrap_or(self.suite.threads),
+            Arrangement::Serial | Arrangement::Apart(_) => 1,
         }
     }
 
     /// Returns the number of tests at once that the harness does not choose by itself, if there is one.
     pub(super) fn more_threads(&self) -> Option<usize> {
-        self.suite.more_threads.filter(|_| self.way == Way::Parallel(Threads::More))
+        self.suite.more_threads.filter(|_| self.way == Arrangement::Parallel(Threads::More))
     }
 
     /// Returns the chosen tests and the victim, in the order in which the harness starts them.
@@ -117,7 +117,7 @@ impl OtherTests {
         let (victim, one) = (&self.victim, tests == 1);
         let which = if one { "this test" } else { "these tests" };
         let run = if one { "runs" } else { "run" };
-        let place = if self.way == Way::Serial { "before it" } else { "beside it" };
+        let place = if self.way == Arrangement::Serial { "before it" } else { "beside it" };
         match mode {
             Mode::Enable => {
                 let required = match self.required_names() {
@@ -134,7 +134,7 @@ impl OtherTests {
 
     /// Returns cargo's command line that runs the tests of a culprit and the victim.
     fn short_line(&self, ids: &[ChangeId], mode: Mode) -> Option<String> {
-        if self.renewed.is_some() || matches!(self.way, Way::Apart(_)) {
+        if self.renewed.is_some() || matches!(self.way, Arrangement::Apart(_)) {
             return None;
         }
         // A test that needs others fails alone.
@@ -158,21 +158,21 @@ impl Axis for OtherTests {
         let (others, victim) = (plural(self.others.len(), "test"), &self.victim);
         let run = if self.others.len() == 1 { "runs" } else { "run" };
         let renewed = self.renewed.map(|thing| format!(", with a new {}", thing.name())).unwrap_or_default();
-        if self.others.is_empty() && !matches!(self.way, Way::Apart(_)) {
+        if self.others.is_empty() && !matches!(self.way, Arrangement::Apart(_)) {
             return Some(format!("alone{renewed}"));
         }
         Some(match self.way {
-            Way::Serial => {
+            Arrangement::Serial => {
                 let required = match self.required_names() {
                     Some(tests) => format!(", with {tests}"),
                     None => String::new(),
                 };
                 format!("{others} that {run} before `{victim}`, one after the other{required}{renewed}")
             }
-            Way::Parallel(_) => {
+            Arrangement::Parallel(_) => {
                 format!("{others} that {run} beside `{victim}`, {} at once", self.threads())
             }
-            Way::Apart(apart) => match (apart.thing, apart.is_shared) {
+            Arrangement::Apart(apart) => match (apart.thing, apart.is_shared) {
                 (None, _) => "in another process".to_owned(),
                 (Some(thing), true) => format!("both with a new {}", thing.name()),
                 (Some(thing), false) => format!("with its own {}", thing.name()),

@@ -6,10 +6,10 @@ use bisect_core::{protocol::names, search::Outcome};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    arrangement::{Arrangement, OwnResource},
     options::VictimOptions,
     other_tests::OtherTests,
     outcome::VictimRule,
-    way::{Thing, Way},
 };
 use crate::{
     axes::{AfterBuild, Axis as _},
@@ -86,7 +86,7 @@ impl VictimRunner {
         let axis = &self.axis;
         let command = |arguments: &[OsString]| axis.suite.launch.command(arguments);
         surroundings.seat.set(Activity::Tests(chosen.len() + axis.required.tests.len() + 1));
-        let Way::Apart(apart) = axis.way else {
+        let Arrangement::Apart(apart) = axis.way else {
             let mut command = command(&axis.arguments(chosen, true));
             if let Some(threads) = axis.more_threads() {
                 command.env(libtest::THREADS, threads.to_string());
@@ -99,7 +99,7 @@ impl VictimRunner {
             return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + axis.required.tests.len() + 1));
         };
         let (mut first, mut second) = (command(&axis.arguments(chosen, false)), command(&axis.arguments(&[], true)));
-        let slot = |is_new: bool| spec.slot + usize::from(is_new && apart.thing == Some(Thing::Slot));
+        let slot = |is_new: bool| spec.slot + usize::from(is_new && apart.thing == Some(OwnResource::Slot));
         let temporary = surroundings.set_apart(&mut first, slot(apart.is_shared))?;
         surroundings.slots.apply(&mut second, slot(true));
         second.envs(temporary.variables());
@@ -141,23 +141,23 @@ impl VictimRunner {
     }
 
     /// Gives a process a new thing, whose files are in `own`.
-    fn renew(&self, command: &mut Command, thing: Thing, own: &ScratchDir) {
+    fn renew(&self, command: &mut Command, thing: OwnResource, own: &ScratchDir) {
         match thing {
-            Thing::Temporary => {
+            OwnResource::Temporary => {
                 command.envs(own.variables());
             }
-            Thing::Home => {
+            OwnResource::Home => {
                 command.env("HOME", own.path());
                 for name in BASE_DIRECTORIES {
                     command.env_remove(name);
                 }
             }
-            Thing::Directory => {
+            OwnResource::Directory => {
                 command.current_dir(own.path());
             }
             // The variables that have the slot in their values are set with it, before.
-            Thing::Slot => {}
-            Thing::Environment => {
+            OwnResource::Slot => {}
+            OwnResource::Environment => {
                 for name in &self.variables {
                     command.env_remove(name);
                 }
@@ -167,8 +167,8 @@ impl VictimRunner {
 }
 
 impl Runner for VictimRunner {
-    type Brief = ();
-    type Shown = VictimRun;
+    type KnownFailures = ();
+    type Observations = VictimRun;
 
     fn run(&self, spec: &RunSpec, (): &(), surroundings: &Surroundings<'_>) -> Result<VictimRun, RunError> {
         let axis = &self.axis;

@@ -14,11 +14,11 @@ use bisect_core::{
 };
 
 use super::{
+    arrangement::{Arrangement, OwnResource},
     options::VictimOptions,
     other_tests::{OtherTests, Required, positions},
     runner::{VictimRun, VictimRunner, spare_variables},
     suite::Suite,
-    way::{Thing, Way},
 };
 use crate::{
     axes::Axis,
@@ -51,9 +51,9 @@ pub(crate) struct VictimTarget {
 impl VictimTarget {
     /// Returns the test at this position of a suite, with the other tests that can matter if they run in this way: one
     /// after the other, those that precede it; otherwise all others.
-    pub(crate) fn new(suite: &Arc<Suite>, victim: usize, way: Way, options: VictimOptions) -> Self {
+    pub(crate) fn new(suite: &Arc<Suite>, victim: usize, way: Arrangement, options: VictimOptions) -> Self {
         let others = match way {
-            Way::Serial => suite.tests[..victim].to_vec(),
+            Arrangement::Serial => suite.tests[..victim].to_vec(),
             _ => suite.tests[..victim].iter().chain(&suite.tests[victim + 1..]).cloned().collect(),
         };
         let victim = suite.tests[victim].clone();
@@ -64,7 +64,7 @@ impl VictimTarget {
     }
 
     /// Returns the target whose runs have a new thing each.
-    pub(crate) fn renewing(self, thing: Thing) -> Self {
+    pub(crate) fn renewing(self, thing: OwnResource) -> Self {
         self.searched_by(OtherTests { renewed: Some(thing), ..self.other_tests().clone() })
     }
 
@@ -94,7 +94,7 @@ impl VictimTarget {
     }
 
     /// Returns the victim with only these other tests, in another way.
-    pub(crate) fn with(&self, changes: &[ChangeId], way: Way) -> Self {
+    pub(crate) fn with(&self, changes: &[ChangeId], way: Arrangement) -> Self {
         self.searched_by(OtherTests { others: self.names(changes), way, ..self.other_tests().clone() })
     }
 
@@ -128,7 +128,7 @@ impl VictimTarget {
     }
 
     /// Returns the thing that is new in each run.
-    pub(crate) fn renewed(&self) -> Option<Thing> {
+    pub(crate) fn renewed(&self) -> Option<OwnResource> {
         self.other_tests().renewed
     }
 
@@ -201,7 +201,7 @@ impl Judge for VictimTarget {
         self.runner.clone()
     }
 
-    fn brief(&self) -> Arc<()> {
+    fn known_failures(&self) -> Arc<()> {
         Arc::new(())
     }
 
@@ -276,10 +276,10 @@ impl Target for VictimTarget {
         let chosen = if fails_alone_too { Vec::new() } else { chosen };
         let words = words.chain(axis.arguments(&chosen, true));
         let directory = match axis.renewed {
-            Some(Thing::Directory) => "\"$(mktemp -d)\"".to_owned(),
+            Some(OwnResource::Directory) => "\"$(mktemp -d)\"".to_owned(),
             _ => shell::quote(PathBuf::from(axis.suite.directory())),
         };
-        let home = if axis.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
+        let home = if axis.renewed == Some(OwnResource::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
         let more_threads = axis.more_threads().map(|threads| format!("{}={threads} ", libtest::THREADS));
         let words = again.limit(self.runner.options.timeout).into_iter().map(OsString::from).chain(words);
         format!(
