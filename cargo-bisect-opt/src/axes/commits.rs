@@ -1,10 +1,6 @@
 //! Commits as changes, in first-parent order: each run is made in a worktree at one commit.
 
-use std::{
-    ffi::OsStr,
-    io,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsStr, io, path::Path};
 
 use bisect_core::{
     ChangeId,
@@ -30,7 +26,7 @@ use crate::{
     units::plural,
     vcs::{
         history::{Commit, History},
-        worktrees::{Checkout, Worktrees},
+        worktrees::Worktrees,
     },
 };
 
@@ -173,19 +169,10 @@ impl Copies for Commits {
     fn place(&self, choice: &Choice, slot: usize) -> Result<Place, RunError> {
         let commit = self.commit(choice);
         let checkout = self.worktrees.checkout(slot, &commit.hash);
-        let tree = match checkout.map_err(|error| RunError::Unusable(error.to_string()))? {
-            Checkout::Done(tree) => tree,
-            Checkout::Failed(why) => return Ok(Place::Missing(why)),
-        };
-        let directory: PathBuf = tree.join(&self.history.subdirectory);
-        Ok(if directory.is_dir() {
-            Place::At(directory)
-        } else {
-            Place::Missing(format!(
-                "commit {} has no directory `{}`",
-                commit.short,
-                self.history.subdirectory.display()
-            ))
-        })
+        let checkout = checkout.map_err(|error| RunError::Unusable(error.to_string()))?;
+        let subdirectory = &self.history.subdirectory;
+        Ok(Place::in_checkout(checkout, subdirectory, || {
+            format!("commit {} has no directory `{}`", commit.short, subdirectory.display())
+        }))
     }
 }

@@ -24,11 +24,7 @@ mod tree_check;
 mod units;
 mod words;
 
-use std::{
-    ffi::OsStr,
-    io,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsStr, io, path::Path};
 
 use bisect_core::{
     ChangeId,
@@ -348,19 +344,13 @@ impl Copies for Diff {
 
     fn place(&self, choice: &Choice, slot: usize) -> Result<Place, RunError> {
         let parts = self.selected(choice)?;
-        let tree = match self.set(slot, &parts)? {
-            Checkout::Done(tree) => tree,
-            Checkout::Failed(why) => return Ok(Place::Missing(why)),
-        };
-        let directory: PathBuf = tree.join(&self.trees.subdirectory);
-        Ok(if directory.is_dir() {
-            Place::At(directory)
-        } else {
-            Place::Missing(format!(
+        let subdirectory = &self.trees.subdirectory;
+        Ok(Place::in_checkout(self.set(slot, &parts)?, subdirectory, || {
+            format!(
                 "with this selection of hunks there is no directory `{}`: start the search in a directory that both versions have",
-                self.trees.subdirectory.display()
-            ))
-        })
+                subdirectory.display()
+            )
+        }))
     }
 }
 

@@ -52,8 +52,8 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     question: "which variable, if it fails in another environment: FILE from `env -0 > FILE` there",
     help: "Find the variables of the environment that make the target fail",
     details: "The differences between the present environment and FILE are searched. FILE is what `env -0` or `env` prints \
-              in the other shell, or has lines KEY=value; without PATH, it unsets no variable. With `build` and `check`, the variables act on the build. Values \
-              of variables such as tokens and passwords are not shown.",
+              in the other shell, or has lines KEY=value; without PATH, it unsets no variable. With `build` and `check`, \
+              the variables act on the build. Values of variables such as tokens and passwords are not shown.",
     prepare,
 };
 
@@ -71,7 +71,7 @@ const KIND: ChangeKind =
 const MAX_VALUE: usize = 80;
 /// Variables that this program sets for each process that it starts. A shell sets `_` for each command.
 const SET_FOR_EACH_RUN: [&str; 4] = [names::REPORT, names::SLOT, names::OPT_RUN, "_"];
-/// Variables that cargo sets for each executable, whatever is inherited.
+/// Variables that cargo sets for each executable. Inherited values have no effect.
 const SET_FOR_EACH_EXECUTABLE: [&str; 4] = ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"];
 /// Prefixes of the names of further ones.
 const PREFIXES_SET_FOR_EACH_EXECUTABLE: [&str; 3] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];

@@ -70,7 +70,10 @@ use crate::{
         reader::Reader,
         spec::{Choice, RunSpec, Surroundings},
     },
-    vcs::{query::LOCAL_VARIABLES, worktrees::Worktrees},
+    vcs::{
+        query::LOCAL_VARIABLES,
+        worktrees::{Checkout, Worktrees},
+    },
 };
 
 /// A kind of change.
@@ -329,6 +332,19 @@ pub(crate) enum Place {
     At(PathBuf),
     /// There is none for this selection, and why. The run is unresolved.
     Missing(String),
+}
+
+impl Place {
+    /// Returns the place of the user's directory in a checkout. `missing` says that the checkout has no such directory.
+    fn in_checkout(checkout: Checkout, subdirectory: &Path, missing: impl FnOnce() -> String) -> Self {
+        match checkout {
+            Checkout::Failed(why) => Self::Missing(why),
+            Checkout::Done(tree) => {
+                let directory = tree.join(subdirectory);
+                if directory.is_dir() { Self::At(directory) } else { Self::Missing(missing()) }
+            }
+        }
+    }
 }
 
 /// The replacement for a placeholder.

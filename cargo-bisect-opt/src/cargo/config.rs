@@ -180,8 +180,7 @@ impl Config {
             name.push(std::env::consts::EXE_SUFFIX);
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let found = std::env::split_paths(&path).map(|dir| dir.join(&name)).find(|path| path.is_file());
-        found.unwrap_or_else(|| cargo.to_owned())
+        process::find_in_path(&path, Path::new(""), Path::new(&name)).unwrap_or_else(|| cargo.to_owned())
     }
 }
 

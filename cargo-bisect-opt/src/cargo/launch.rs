@@ -1,6 +1,7 @@
 //! The way in which cargo starts an executable: directory, variables and runner.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
@@ -177,8 +178,8 @@ impl Launch {
 
     /// Returns these variables with the search path of the dynamic linker that cargo sets, if the executable is to inherit
     /// another one.
-    pub(crate) fn with_libraries(&self, variables: &Variables) -> Variables {
-        let Some(inherited) = variables.get(LIBRARY_PATH) else { return variables.clone() };
+    pub(crate) fn with_libraries<'a>(&self, variables: &'a Variables) -> Cow<'a, Variables> {
+        let Some(inherited) = variables.get(LIBRARY_PATH) else { return Cow::Borrowed(variables) };
         let split = |path: &OsStr| std::env::split_paths(path).collect::<Vec<_>>();
         let all = self.variables.get(LIBRARY_PATH).map(|path| split(path)).unwrap_or_default();
         let present = std::env::var_os(LIBRARY_PATH).filter(|path| !path.is_empty()).map(|path| split(&path));
@@ -189,7 +190,7 @@ impl Launch {
         }
         let mut variables = variables.clone();
         variables.set(LIBRARY_PATH, std::env::join_paths(directories).unwrap_or_default());
-        variables
+        Cow::Owned(variables)
     }
 
     /// Returns the runner, if there is one, and the executable.

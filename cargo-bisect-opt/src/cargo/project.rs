@@ -211,18 +211,17 @@ impl Project {
         timeout: Option<Duration>,
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
-        if with.is_from_scratch {
-            let target_dir = scratch.join("target");
-            let build = self.prepare_build(&target_dir, with, output);
-            return build.map_or_else(
-                || Ok(Built::of_nothing(&target_dir)),
-                |build| build.attempt(scratch, timeout, interrupt),
-            );
-        }
-        let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
-        match self.prepare_build(target_dir.path(), with, output) {
+        let (of_slot, new);
+        let target_dir = if with.is_from_scratch {
+            new = scratch.join("target");
+            new.as_path()
+        } else {
+            of_slot = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
+            of_slot.path()
+        };
+        match self.prepare_build(target_dir, with, output) {
             Some(build) => build.attempt(scratch, timeout, interrupt),
-            None => Ok(Built::of_nothing(target_dir.path())),
+            None => Ok(Built::of_nothing(target_dir)),
         }
     }
 

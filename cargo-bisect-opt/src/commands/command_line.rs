@@ -203,51 +203,48 @@ pub(super) fn is_essential(key: &str) -> bool {
     !NOT_ESSENTIAL.iter().any(|option| option.strip_prefix("--") == Some(key))
 }
 
-/// Returns the words of a command line that determine its search. The first word is the subcommand.
-pub(super) fn essential(words: &[OsString]) -> Vec<OsString> {
-    let mut words = words.iter();
-    let mut essential: Vec<_> = words.next().cloned().into_iter().collect();
+/// Divides the words after a subcommand: options, each with its value if that is another word, and the words from the
+/// command or `--` on. Other words before these count as options. `None` if there is no such subcommand.
+fn divide(words: &[OsString]) -> Option<(Vec<&[OsString]>, &[OsString])> {
+    let (name, mut rest) = words.split_first()?;
     let command = command();
-    let subcommand = essential.first().and_then(|name| command.find_subcommand(name));
-    let Some(subcommand) = subcommand else { return essential };
+    let subcommand = command.find_subcommand(name)?;
     // From its first word on, the words of a command are its own.
     let is_command = subcommand.get_positionals().any(clap::Arg::is_trailing_var_arg_set);
-    while let Some(word) = words.next() {
+    let mut options = Vec::new();
+    while let Some(word) = rest.first() {
         let text = word.to_string_lossy();
-        let is_option = text.starts_with('-');
-        if text == "--" || is_command && !is_option {
-            essential.push(word.clone());
-            essential.extend(words.cloned());
+        if text == "--" || is_command && !text.starts_with('-') {
             break;
         }
-        let follows = value_follows(subcommand, &text).unwrap_or(Follows::No);
-        let values = usize::from(follows == Follows::Yes);
-        let values: Vec<_> = words.by_ref().take(values).cloned().collect();
-        if !NOT_ESSENTIAL.contains(&text.split('=').next().unwrap_or_default()) {
-            essential.push(word.clone());
-            essential.extend(values);
-        }
+        let has_value = value_follows(subcommand, &text) == Some(Follows::Yes);
+        let (option, others) = rest.split_at(rest.len().min(1 + usize::from(has_value)));
+        options.push(option);
+        rest = others;
     }
-    essential
+    Some((options, rest))
 }
 
-/// Returns the axis that an option chooses, if one does. The words of a command are its own.
+/// Returns the name of an option, with its dashes.
+fn option_name(word: &OsString) -> String {
+    word.to_string_lossy().split('=').next().unwrap_or_default().to_owned()
+}
+
+/// Returns the words of a command line that determine its search. The first word is the subcommand.
+pub(super) fn essential(words: &[OsString]) -> Vec<OsString> {
+    let subcommand = &words[..words.len().min(1)];
+    let Some((options, rest)) = divide(words) else { return subcommand.to_vec() };
+    let options = options.into_iter().filter(|option| !NOT_ESSENTIAL.contains(&option_name(&option[0]).as_str()));
+    [subcommand].into_iter().chain(options).chain([rest]).flatten().cloned().collect()
+}
+
+/// Returns the axis that an option chooses, if one does.
 pub(super) fn option_axis(words: &[OsString]) -> Option<&'static OptionAxis> {
-    let command = command();
-    let subcommand = command.find_subcommand(words.first()?)?;
-    let is_command = subcommand.get_positionals().any(clap::Arg::is_trailing_var_arg_set);
-    let mut words = words[1..].iter().map(|word| word.to_string_lossy());
-    while let Some(word) = words.next().filter(|word| word != "--" && (word.starts_with('-') || !is_command)) {
-        let name = word.strip_prefix("--").and_then(|word| word.split('=').next());
-        let found = name.and_then(|name| table::OPTIONS.iter().find(|option| option.name == name));
-        if found.is_some() {
-            return found;
-        }
-        if value_follows(subcommand, &word) == Some(Follows::Yes) {
-            words.next();
-        }
-    }
-    None
+    let (options, _) = divide(words)?;
+    options.into_iter().find_map(|option| {
+        let name = option_name(&option[0]);
+        table::OPTIONS.iter().find(|option| name.strip_prefix("--") == Some(option.name))
+    })
 }
 
 /// Splits `words` into the options of `command`, cargo's words, and the words after `--`.

@@ -5,7 +5,10 @@
 #[cfg(unix)]
 use std::os::fd::OwnedFd;
 use std::{
+    env,
+    ffi::OsStr,
     io::{self, BufReader},
+    path::{Path, PathBuf},
     process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio},
 };
 
@@ -13,6 +16,11 @@ use std::{
 use super::unix::pipes;
 
 use super::{SpawnError, machine_fault::patiently};
+
+/// Returns the file of a program in the directories of this `PATH`. Relative ones are below `directory`.
+pub(crate) fn find_in_path(path: &OsStr, directory: &Path, program: &Path) -> Option<PathBuf> {
+    env::split_paths(path).map(|entry| directory.join(entry).join(program)).find(|file| file.is_file())
+}
 
 /// Runs a short command without input, and returns its output and its status.
 ///

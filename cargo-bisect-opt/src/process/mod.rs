@@ -37,7 +37,7 @@ use std::{
 };
 
 use capture::Capture;
-pub(crate) use command::{output_of, output_with, take_over, take_over_except_stderr};
+pub(crate) use command::{find_in_path, output_of, output_with, take_over, take_over_except_stderr};
 pub(crate) use crash::{is_crash, is_crash_in_shell};
 use interrupt::Interrupt;
 use machine_fault::patiently;

@@ -28,7 +28,7 @@ pub(crate) struct Variables(BTreeMap<OsString, Variable>);
 pub(crate) enum Variable {
     /// It has this value.
     Set(OsString),
-    /// It has a value that nobody is to see. In a line for a shell, this word stands for it.
+    /// It has a value that must not be printed. In a line for a shell, a word reads it from a file.
     Secret {
         /// The value.
         value: OsString,
@@ -62,18 +62,17 @@ impl Variables {
 
     /// Sets and unsets the variables of a command.
     pub(crate) fn apply(&self, command: &mut Command) {
-        for (name, variable) in &self.0 {
+        self.apply_some(command, |_| true);
+    }
+
+    /// Sets and unsets those variables of a command whose names are chosen.
+    pub(crate) fn apply_some(&self, command: &mut Command, is_chosen: impl Fn(&OsStr) -> bool) {
+        for (name, variable) in self.0.iter().filter(|(name, _)| is_chosen(name)) {
             match variable {
                 Variable::Set(value) | Variable::Secret { value, .. } => command.env(name, value),
                 Variable::Unset => command.env_remove(name),
             };
         }
-    }
-
-    /// Sets and unsets only those with these names.
-    pub(crate) fn apply_only(&self, command: &mut Command, names: &[&str]) {
-        let some = self.0.iter().filter(|(name, _)| names.iter().any(|other| *name == other));
-        Self(some.map(|(name, variable)| (name.clone(), variable.clone())).collect()).apply(command);
     }
 
     /// Returns the words of a shell that set and unset the variables for the program after them. They begin with `env` if

@@ -20,6 +20,8 @@ use std::{
 
 use rustix::process::setsid;
 
+use crate::process::find_in_path;
+
 use crate::process::own_executable::own_executable;
 
 /// The beginning of a program, which shows which kernels execute it.
@@ -44,7 +46,7 @@ fn find(command: &Command) -> Option<PathBuf> {
     }
     let own = command.get_envs().find(|(name, _)| *name == "PATH");
     let path = own.map_or_else(|| env::var_os("PATH"), |(_, value)| value.map(OsStr::to_owned))?;
-    env::split_paths(&path).map(|entry| directory.join(entry).join(program)).find(|file| file.is_file())
+    find_in_path(&path, directory, program)
 }
 
 fn header(program: &Path) -> Option<Header> {

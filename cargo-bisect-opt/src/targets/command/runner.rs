@@ -189,7 +189,9 @@ impl CommandRunner {
         application.variables.apply(&mut command);
         let temporary = surroundings.set_apart(&mut command, spec.slot)?;
         // The directory for temporary files may be what is searched.
-        application.variables.apply_only(&mut command, scratch_dir::VARIABLES);
+        application
+            .variables
+            .apply_some(&mut command, |name| scratch_dir::VARIABLES.iter().any(|other| name == *other));
         command.args(filling.arguments(&self.arguments));
         let command = match &self.options.launcher {
             Some(launcher) => launcher.wrap(&command, self.options.skip_code),
@@ -204,8 +206,7 @@ impl CommandRunner {
         let is_name = program.components().count() == 1 && !self.program.starts_with('.');
         let other_path = application.variables.get("PATH").filter(|_| is_name);
         let path = other_path.and_then(|_| env::var_os("PATH")).unwrap_or_default();
-        let mut files = env::split_paths(&path).map(|directory| directory.join(program)).filter(|file| file.is_file());
-        files.next().unwrap_or_else(|| program.to_owned())
+        process::find_in_path(&path, Path::new(""), program).unwrap_or_else(|| program.to_owned())
     }
 
     /// Returns the program for a run in another directory. A relative path that does not exist there is taken from the
