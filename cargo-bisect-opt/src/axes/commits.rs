@@ -1,6 +1,6 @@
 //! Commits as changes, in first-parent order: each run is made in a worktree at one commit.
 
-use std::{ffi::OsStr, io, path::Path};
+use std::{ffi::OsStr, path::Path};
 
 use bisect_core::{
     ChangeId,
@@ -8,7 +8,7 @@ use bisect_core::{
 };
 
 use super::{
-    AfterBuild, Application, Axis, Copies, CulpritChanges, CulpritWords, Files, Place, Preparation,
+    Application, Axis, Copies, CulpritChanges, CulpritWords, Files, Place, Preparation,
     command_spec::AxisError,
     facts::{AxisFacts, SourceVersions},
     headlines,
@@ -20,9 +20,12 @@ use crate::{
     report::{
         content::{MERGES, Report},
         kind::ChangeKind,
-        scan::Reports,
     },
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, position},
+        spec::Choice,
+    },
     units::plural,
     vcs::{
         history::{Commit, History},
@@ -77,7 +80,7 @@ impl Commits {
 
     /// Returns the commit of a change.
     fn commit_of(&self, id: ChangeId) -> Option<&Commit> {
-        self.history.commits.get(usize::try_from(id.0).ok()?)
+        self.history.commits.get(position(id)?)
     }
 }
 
@@ -141,11 +144,6 @@ impl Axis for Commits {
         let Commit { hash, short, .. } = self.commit(choice);
         let preparation = Preparation::in_worktree(&self.worktrees, [hash, short], &[], &self.history.subdirectory);
         Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
-    }
-
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known(choice.reported_steps(self.history.commits.len()));
-        Ok(())
     }
 
     fn change(&self, report: Report, _: &Path, _: Mode) -> Report {

@@ -2,10 +2,7 @@
 
 use std::{ffi::OsStr, io, path::Path};
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order},
-};
+use bisect_core::search::{Mode, Order};
 use regex::bytes::Regex;
 
 use super::{
@@ -17,7 +14,11 @@ use crate::{
     output::terms::Terms,
     process::own_file,
     report::{content::Report, kind::ChangeKind, scan::Reports},
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, id},
+        spec::Choice,
+    },
     units::plural,
 };
 
@@ -141,7 +142,7 @@ impl Axis for Count {
 
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let limit = choice.counter_limit(self.steps);
-        let mut taken: Vec<_> = choice.reported_steps(self.steps).collect();
+        let mut taken: Vec<_> = self.numbering().reported(choice).collect();
         let last = taken.last().copied().filter(|&last| limit.checked_sub(1).map(id) == Some(last));
         let labelled = last.zip(self.label_in(built.log)?);
         if labelled.is_some() {
@@ -162,14 +163,12 @@ impl Axis for Count {
     }
 }
 
-/// Returns the ID of the change for the step with this index.
-fn id(index: usize) -> ChangeId {
-    ChangeId(index as u64)
-}
-
 #[cfg(test)]
 mod tests {
-    use bisect_core::search::{Prefix, Rank, Selection};
+    use bisect_core::{
+        ChangeId,
+        search::{Prefix, Rank, Selection},
+    };
 
     use super::*;
 

@@ -23,7 +23,11 @@ use crate::{
         content::Report,
         kind::{ChangeKind, ShownSource},
     },
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, id, position},
+        spec::Choice,
+    },
     units::plural,
     vcs::file_at::file_at,
 };
@@ -131,7 +135,7 @@ impl Deps {
     fn short_line(&self, culprit: &CulpritChanges<'_>) -> Option<String> {
         // Several updates may need each other, and an order.
         let ([id], Mode::Enable) = (culprit.ids, culprit.mode) else { return None };
-        let (_, update) = self.runs.updates.main_update_of(index(*id)?)?;
+        let (_, update) = self.runs.updates.main_update_of(position(*id)?)?;
         let is_of_registry = self.runs.updates.between(update).is_some();
         (is_of_registry && update.is_compatible()).then(|| precise_update(&update.name, &update.new, &update.old))
     }
@@ -139,7 +143,7 @@ impl Deps {
     /// Returns the command lines that find the first bad version.
     fn next_step(&self, culprit: &CulpritChanges<'_>) -> Option<String> {
         let &CulpritChanges { ids, mode, line, .. } = culprit;
-        let updates = ids.iter().filter_map(|&id| self.runs.updates.main_update_of(index(id)?));
+        let updates = ids.iter().filter_map(|&id| self.runs.updates.main_update_of(position(id)?));
         let between = updates.filter_map(|(_, update)| Some((update, self.runs.updates.between(update)?)));
         let mut between = between.filter(|(_, versions)| !versions.is_empty() && !self.searches_versions);
         let (update, versions) = between.next()?;
@@ -156,7 +160,7 @@ impl Deps {
     }
 
     fn updates_of(&self, id: ChangeId) -> Vec<&LockUpdate> {
-        index(id).map(|index| self.runs.updates.updates_of(index)).unwrap_or_default()
+        position(id).map(|index| self.runs.updates.updates_of(index)).unwrap_or_default()
     }
 }
 
@@ -188,10 +192,6 @@ impl VersionChanges for Deps {
         Numbering::reversible(Order::Given, self.runs.updates.changes())
     }
 
-    fn reported(&self, choice: &Choice) -> Vec<ChangeId> {
-        (0..self.runs.updates.changes()).map(id).filter(|&id| choice.selects(id)).collect()
-    }
-
     /// Returns the changes that a run is asked for, with what they need. A change that is disabled in a prefix takes
     /// along what needs it.
     fn selected(&self, choice: &Choice) -> Result<LockSelection, RunError> {
@@ -218,7 +218,7 @@ impl VersionChanges for Deps {
             details.push(format!("{update}, {}", required_by(&update.required_by)));
             details.extend(describe_between(&self.runs.updates.between(update).unwrap_or_default()));
         }
-        if let Some(change) = index(report.id) {
+        if let Some(change) = position(report.id) {
             let needed = self.runs.updates.with_needs(&[change].into());
             let needed = needed.into_iter().filter(|&other| other != change);
             let needed = needed.flat_map(|other| self.runs.updates.updates_of(other)).map(ToString::to_string);
@@ -231,7 +231,8 @@ impl VersionChanges for Deps {
     }
 
     fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
-        let changes: BTreeSet<_> = ids.iter().filter_map(|&id| index(id)).filter(|_| self.searches_versions).collect();
+        let changes: BTreeSet<_> =
+            ids.iter().filter_map(|&id| position(id)).filter(|_| self.searches_versions).collect();
         let search = |&change: &usize| Ok(Box::new(Versions::within(&self.runs, &changes, change)?) as Box<dyn Axis>);
         changes.iter().map(search).collect()
     }
@@ -247,16 +248,6 @@ fn required_by(packages: &[String]) -> String {
         0 => format!("required by {shown}"),
         more => format!("required by {shown} and {more} more"),
     }
-}
-
-/// Returns the ID of the change with this index.
-fn id(index: usize) -> ChangeId {
-    ChangeId(index as u64)
-}
-
-/// Returns the index of a change.
-fn index(id: ChangeId) -> Option<usize> {
-    usize::try_from(id.0).ok()
 }
 
 #[cfg(test)]

@@ -41,8 +41,7 @@ use self::{
     words::{PartSet, PartWords},
 };
 use super::{
-    AfterBuild, Application, Axis, Copies, CulpritChanges, CulpritWords, Files, FurtherSearch, LateChanges, Place,
-    Preparation,
+    Application, Axis, Copies, CulpritChanges, CulpritWords, Files, FurtherSearch, LateChanges, Place, Preparation,
     command_spec::AxisError,
     facts::{AxisFacts, LikelyKnown, SourceVersions},
     headlines,
@@ -55,9 +54,12 @@ use crate::{
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},
-        scan::Reports,
     },
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, id},
+        spec::Choice,
+    },
     units::plural,
     vcs::{
         patch::{Composition, Patch, has_attributes, overlay::Overlays, trees::Trees},
@@ -274,11 +276,6 @@ impl Axis for Diff {
         Ok(Application { preparation, ..self.apply(choice, files)? })
     }
 
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known((0..self.changes.known().len()).map(id).filter(|&id| choice.selects(id)));
-        Ok(())
-    }
-
     fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
         let parts: PartSet = self.changes.parts_of(report.id).iter().copied().collect();
         let needed = self.known_beside(true, &parts);
@@ -352,9 +349,4 @@ impl Copies for Diff {
             )
         }))
     }
-}
-
-/// Returns the ID of the change with this index.
-fn id(index: usize) -> ChangeId {
-    ChangeId(index as u64)
 }

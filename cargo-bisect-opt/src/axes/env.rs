@@ -10,19 +10,14 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
-    io,
     path::Path,
 };
 
-use bisect_core::{
-    ChangeId,
-    protocol::names,
-    search::{Mode, Order},
-};
+use bisect_core::{ChangeId, protocol::names, search::Mode};
 
 use self::dump::{Dump, DumpedVariable};
 use super::{
-    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, Preparation,
+    Application, Axis, CulpritChanges, CulpritWords, Files, Preparation,
     command_spec::AxisError,
     facts::AxisFacts,
     option_axis::{AxisResult, OptionAxis, SearchedTarget},
@@ -37,9 +32,12 @@ use crate::{
     report::{
         content::{Location, Report},
         kind::{ChangeKind, ShownSource},
-        scan::Reports,
     },
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, position},
+        spec::Choice,
+    },
     units::plural,
 };
 
@@ -208,7 +206,7 @@ fn shown(value: &OsStr) -> String {
 
 impl Env {
     fn at(&self, id: ChangeId) -> Option<&Change> {
-        self.changes.get(usize::try_from(id.0).ok()?)
+        self.changes.get(position(id)?)
     }
 
     /// Returns the headline of a culprit with this number of variables.
@@ -250,7 +248,7 @@ impl Axis for Env {
     }
 
     fn numbering(&self) -> Numbering {
-        Numbering::of(Order::Given)
+        Numbering::of_list(self.changes.len())
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -271,12 +269,6 @@ impl Axis for Env {
             Preparation { commands: [commands.clone(), commands], commit: None }
         });
         Ok(Application { preparation, ..self.apply(choice, files)? })
-    }
-
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let ids = (0..self.changes.len()).map(|at| ChangeId(at as u64));
-        reports.add_known(ids.filter(|&id| choice.selects(id)));
-        Ok(())
     }
 
     fn change(&self, report: Report, _: &Path, _: Mode) -> Report {

@@ -5,7 +5,7 @@
 //! disabled, it is the reverse: one that is disabled by itself takes along what implies it. The order of the search is
 //! the one whose prefixes need none of that: implied features come first, or, if changes are disabled, last.
 
-use std::{collections::BTreeSet, ffi::OsStr, io, path::Path, slice};
+use std::{collections::BTreeSet, ffi::OsStr, path::Path, slice};
 
 use bisect_core::{
     ChangeId,
@@ -13,7 +13,7 @@ use bisect_core::{
 };
 
 use super::{
-    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files,
+    Application, Axis, CulpritChanges, CulpritWords, Files,
     command_spec::AxisError,
     facts::AxisFacts,
     headlines,
@@ -25,9 +25,12 @@ use crate::{
     report::{
         content::{Location, Report},
         kind::ChangeKind,
-        scan::Reports,
     },
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, id, position},
+        spec::Choice,
+    },
     units::{listed, plural},
 };
 
@@ -105,12 +108,11 @@ impl Relation {
     fn enabled(&self, choice: &Choice) -> BTreeSet<usize> {
         let (count, is_inverted) = (self.implied.len(), choice.is_inverted());
         let companions = if is_inverted { &self.dependents } else { &self.implied };
-        let id = |&change: &usize| ChangeId(change as u64);
-        let selected = (0..count).filter(|change| choice.selects(id(change)));
-        let forced = (0..count).filter(|change| choice.forces(id(change)));
+        let selected = (0..count).filter(|change| choice.selects(id(*change)));
+        let forced = (0..count).filter(|change| choice.forces(id(*change)));
         let switched: BTreeSet<usize> =
             selected.chain(forced.flat_map(|change| companions[change].iter().copied())).collect();
-        let switched: BTreeSet<usize> = switched.into_iter().filter(|change| !choice.excludes(id(change))).collect();
+        let switched: BTreeSet<usize> = switched.into_iter().filter(|change| !choice.excludes(id(*change))).collect();
         let complete = switched.iter().copied().filter(|&change| companions[change].is_subset(&switched));
         let complete: BTreeSet<usize> = complete.collect();
         if is_inverted { (0..count).filter(|change| !complete.contains(change)).collect() } else { complete }
@@ -120,7 +122,7 @@ impl Relation {
 impl Features {
     /// Returns the change with an ID.
     fn at(&self, id: ChangeId) -> Option<usize> {
-        usize::try_from(id.0).ok().filter(|&change| change < self.count())
+        position(id).filter(|&change| change < self.count())
     }
 
     fn count(&self) -> usize {
@@ -179,12 +181,6 @@ impl Axis for Features {
         let features = Some(self.features.options(&features));
         let build = BuildOverrides { features, is_plain: true, ..BuildOverrides::default() };
         Ok(Application { build: Some(build), ..Application::default() })
-    }
-
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let ids = (0..self.count()).map(|at| ChangeId(at as u64));
-        reports.add_known(ids.filter(|&id| choice.selects(id)));
-        Ok(())
     }
 
     fn change(&self, report: Report, root: &Path, mode: Mode) -> Report {

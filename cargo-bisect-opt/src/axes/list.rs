@@ -7,13 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order},
-};
+use bisect_core::search::Mode;
 
 use super::{
-    AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, Placeholder, Words,
+    Application, Axis, CulpritChanges, CulpritWords, Files, Placeholder, Words,
     command_spec::{Asked, AxisError, CommandSpec, OptionSpec, Prepared},
     facts::AxisFacts,
     headlines,
@@ -24,9 +21,12 @@ use crate::{
     report::{
         content::{Location, Report},
         kind::ChangeKind,
-        scan::Reports,
     },
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, id, position},
+        spec::Choice,
+    },
     units::plural,
 };
 
@@ -177,7 +177,7 @@ impl Axis for List {
     }
 
     fn numbering(&self) -> Numbering {
-        Numbering::of(Order::Given)
+        Numbering::of_list(self.lines.len())
     }
 
     fn apply(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
@@ -189,24 +189,14 @@ impl Axis for List {
         Ok(Application { words: Some(words), ..Application::default() })
     }
 
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known((0..self.lines.len()).map(id).filter(|&id| choice.selects(id)));
-        Ok(())
-    }
-
     fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
-        let i = usize::try_from(report.id.0).unwrap_or(usize::MAX);
+        let i = position(report.id).unwrap_or(usize::MAX);
         let text = if i < self.lines.len() { self.text(i) } else { &[] };
         let name: String = String::from_utf8_lossy(text).trim_end().chars().take(SHOWN).collect();
         let line = u32::try_from(i + 1).ok();
         let location = Location { file: self.name(), line, column: None, end: None };
         Report { kind: KIND, location: Some(location), text: vec![name.clone()], name, ..report }
     }
-}
-
-/// Returns the ID of the change for the line with this index.
-fn id(i: usize) -> ChangeId {
-    ChangeId(i as u64)
 }
 
 #[cfg(unix)]
@@ -223,9 +213,13 @@ fn argument(text: &[u8]) -> OsString {
 
 #[cfg(test)]
 mod tests {
-    use bisect_core::search::{Prefix, Selection};
+    use bisect_core::{
+        ChangeId,
+        search::{Order, Prefix, Rank, Selection},
+    };
 
     use super::*;
+    use crate::{axes::AfterBuild, report::scan::Reports};
 
     fn list(text: &[u8], as_args: bool) -> Result<List, AxisError> {
         List::new("items.txt".into(), text.to_vec(), as_args)
@@ -233,10 +227,7 @@ mod tests {
 
     /// Returns the choice of the first lines of a list.
     fn first(count: u64) -> Choice {
-        Choice::of(
-            Order::Given,
-            &Selection { prefix: Prefix::Below(bisect_core::search::Rank(count)), ..Selection::all() },
-        )
+        Choice::of(Order::Given, &Selection { prefix: Prefix::Below(Rank(count)), ..Selection::all() })
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 use bisect_core::{ChangeId, search::Mode};
 
 use super::{
-    AfterBuild, Application, Axis, Copies, CulpritChanges, CulpritWords, Files, FurtherSearch, Place, Preparation,
+    Application, Axis, Copies, CulpritChanges, CulpritWords, Files, FurtherSearch, Place, Preparation,
     facts::{AxisFacts, SourceVersions},
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     },
     output::terms::Terms,
     process::{own_file, shell},
-    report::{content::Report, scan::Reports},
+    report::content::Report,
     run::{error::RunError, numbering::Numbering, spec::Choice},
 };
 
@@ -42,9 +42,6 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
 
     /// See [`Axis::numbering`].
     fn numbering(&self) -> Numbering;
-
-    /// Returns the changes that a run reports.
-    fn reported(&self, choice: &Choice) -> Vec<ChangeId>;
 
     /// Returns the versions that a choice selects.
     ///
@@ -99,11 +96,6 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
 
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
         Ok(self.0.runs().reproduction(&self.0.selected(choice)?, files)?)
-    }
-
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known(self.0.reported(choice));
-        Ok(())
     }
 
     fn change(&self, report: Report, _: &Path, _: Mode) -> Report {

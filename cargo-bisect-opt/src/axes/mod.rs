@@ -5,7 +5,7 @@
 //!
 //! An axis does not depend on a kind of target, nor a target on a kind of axis: a target applies any [`Application`].
 //! The changes of most axes are hashes that a run reports. If an axis knows its changes before the search, in a given
-//! order, its [`Axis::numbering`] says so, and it reports the changes itself.
+//! order, its [`Axis::numbering`] says how many: then each run reports those that it selects.
 //!
 //! To add an axis, add a file that implements [`Axis`], and its `mod` line below. Then let users choose it:
 //! - If it has a command of its own, which searches any command line: define a
@@ -128,11 +128,12 @@ pub(crate) trait Axis: Debug + Send + Sync {
     }
 
     /// Adds the changes that the processes of the run do not report: those reported by the build, or by the axis
-    /// itself.
+    /// itself. By default, those that are known before the first run, according to the numbering.
     ///
     /// # Errors
     /// If a file cannot be read.
-    fn collect(&self, _choice: &Choice, _built: &AfterBuild<'_>, _reports: &mut Reports) -> io::Result<()> {
+    fn collect(&self, choice: &Choice, _built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        reports.add_known(self.numbering().reported(choice));
         Ok(())
     }
 

@@ -13,7 +13,11 @@ use crate::{
     output::terms::Terms,
     process::own_file,
     report::{content::Report, kind::ChangeKind, scan::Reports},
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, id},
+        spec::Choice,
+    },
     units::{ordinal, plural},
 };
 
@@ -134,11 +138,6 @@ fn threads(reported: &[u8]) -> Vec<String> {
     let names = reported.lines().filter_map(|line| line.strip_prefix("bisect-rt: decision 1 of thread "));
     let names: BTreeSet<_> = names.map(str::to_owned).collect();
     names.into_iter().collect()
-}
-
-/// Returns the ID of the change for the decision with this index.
-fn id(index: usize) -> ChangeId {
-    ChangeId(index as u64)
 }
 
 #[cfg(test)]

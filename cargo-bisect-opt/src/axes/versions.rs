@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Display};
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order},
-};
+use bisect_core::search::{Mode, Order};
 
 use super::{
     CulpritChanges, CulpritWords, headlines,
@@ -18,7 +15,11 @@ use crate::{
         content::Report,
         kind::{ChangeKind, ShownSource},
     },
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, position},
+        spec::Choice,
+    },
     units::plural,
 };
 
@@ -81,9 +82,9 @@ impl Versions {
 
     /// Returns the command line that undoes the only step of a culprit.
     fn short_line(&self, culprit: &CulpritChanges<'_>) -> Option<String> {
-        let ([id], Mode::Enable) = (culprit.ids, culprit.mode) else { return None };
+        let (&[id], Mode::Enable) = (culprit.ids, culprit.mode) else { return None };
         let (_, update) = self.runs.updates.main_update_of(self.change).filter(|(_, update)| update.is_compatible())?;
-        let step = usize::try_from(id.0).ok().filter(|&step| step < self.steps())?;
+        let step = position(id).filter(|&step| step < self.steps())?;
         Some(precise_update(&update.name, &self.tested[self.steps()].version, &self.tested[step].version))
     }
 
@@ -123,10 +124,6 @@ impl VersionChanges for Versions {
         Numbering::reversible(Order::Counter, self.steps())
     }
 
-    fn reported(&self, choice: &Choice) -> Vec<ChangeId> {
-        choice.reported_steps(self.steps()).collect()
-    }
-
     /// Returns the lock file that a choice selects: with the version after its last step.
     fn selected(&self, choice: &Choice) -> Result<LockSelection, RunError> {
         let step = choice.counter_limit(self.steps());
@@ -141,7 +138,7 @@ impl VersionChanges for Versions {
     }
 
     fn describe(&self, report: Report) -> Report {
-        let step = usize::try_from(report.id.0).ok().filter(|&step| step < self.steps());
+        let step = position(report.id).filter(|&step| step < self.steps());
         let Some(step) = step else { return report };
         let (old, new) = (&self.tested[step], &self.tested[step + 1]);
         let text = format!("{} {} -> {}", self.name, old.version, new.version);

@@ -10,7 +10,10 @@ use bisect_core::{
     search::{Culprit, Mode, Order, Outcome, Trial},
 };
 
-use crate::run::{numbering::Numbering, result::RunResult};
+use crate::run::{
+    numbering::{Numbering, id},
+    result::RunResult,
+};
 
 /// The numbers of steps that runs took, for each test.
 #[derive(Debug, Default)]
@@ -46,7 +49,7 @@ impl UntestedSteps {
             Mode::Enable => (tests.iter().map(|&test| self.first(test, step)).min(), Some(step)),
             Mode::Disable => (Some(step), tests.iter().map(|&test| self.last(test, step)).max()),
         };
-        (first.unwrap_or(step)..=last.unwrap_or(step)).map(|step| ChangeId(step as u64)).collect()
+        (first.unwrap_or(step)..=last.unwrap_or(step)).map(id).collect()
     }
 
     /// Returns true if one of these tests fails without the last step of a culprit, too, so in another way.

@@ -15,24 +15,32 @@ use super::spec::Choice;
 pub(crate) struct Numbering {
     /// The order.
     pub(crate) order: Order,
-    /// The number of changes, if the order is reversed where changes are disabled.
-    reversible: Option<usize>,
+    /// The number of changes, if the axis knows them before the first run.
+    count: Option<usize>,
+    /// True if the order is reversed where changes are disabled. Then their number is known.
+    is_reversible: bool,
 }
 
 impl Numbering {
-    /// Returns the numbering of changes that need no other ones, or of a counter that is searched in one direction.
+    /// Returns the numbering of changes that runs or builds report and that need no other ones, or of a counter that is
+    /// searched in one direction.
     pub(crate) const fn of(order: Order) -> Self {
-        Self { order, reversible: None }
+        Self { order, count: None, is_reversible: false }
     }
 
-    /// Returns the numbering of this many changes, some of which need earlier ones.
+    /// Returns the numbering of a list of this many changes, which is known before the first run. They need no other ones.
+    pub(crate) const fn of_list(count: usize) -> Self {
+        Self { order: Order::Given, count: Some(count), is_reversible: false }
+    }
+
+    /// Returns the numbering of this many changes, known before the first run. Some need earlier ones.
     pub(crate) const fn reversible(order: Order, count: usize) -> Self {
-        Self { order, reversible: Some(count) }
+        Self { order, count: Some(count), is_reversible: true }
     }
 
     /// Returns the only direction that can be searched; `None`: both can.
     pub(crate) fn only_direction(self) -> Option<Mode> {
-        (self.order == Order::Counter && self.reversible.is_none()).then_some(Mode::Enable)
+        (self.order == Order::Counter && !self.is_reversible).then_some(Mode::Enable)
     }
 
     /// Returns the rank of a change in a search of this direction.
@@ -58,17 +66,38 @@ impl Numbering {
 
     /// Returns the choice that applies a selection.
     pub(crate) fn choice(self, selection: &Selection) -> Choice {
-        match self.reversible.filter(|_| selection.inverted) {
+        match self.count.filter(|_| self.is_reversible && selection.inverted) {
             Some(count) => Choice::of(self.order, &selection.mirrored(count)),
             None => Choice::of(self.order, selection),
         }
     }
 
+    /// Returns the changes that a run with this choice reports, if the axis knows all changes: those that it selects; of a
+    /// counter, the steps that it switches.
+    pub(crate) fn reported(self, choice: &Choice) -> impl Iterator<Item = ChangeId> {
+        let positions = match (self.count, self.order) {
+            (None, _) => 0..0,
+            (Some(count), Order::Counter) => choice.switched_steps(count),
+            (Some(count), _) => 0..count,
+        };
+        positions.map(id).filter(|&id| choice.selects(id))
+    }
+
     /// Returns the number at the mirrored position, if the order is reversed in this direction.
     fn reversed(self, mode: Mode, number: u64) -> Option<u64> {
-        let count = self.reversible.filter(|_| mode == Mode::Disable)?;
+        let count = self.count.filter(|_| self.is_reversible && mode == Mode::Disable)?;
         (count as u64).checked_sub(number.checked_add(1)?)
     }
+}
+
+/// Returns the ID of the change at a position of a given order.
+pub(crate) fn id(position: usize) -> ChangeId {
+    ChangeId(position as u64)
+}
+
+/// Returns the position of a change in a given order.
+pub(crate) fn position(id: ChangeId) -> Option<usize> {
+    usize::try_from(id.0).ok()
 }
 
 #[cfg(test)]
@@ -100,6 +129,26 @@ mod tests {
                     assert!(order == Order::ByHash || found == Rank(rank), "{numbering:?} {found:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn changes_that_are_known_are_reported_where_they_are_selected() {
+        let below = |end, inverted| Selection { prefix: Prefix::Below(Rank(end)), inverted, ..Selection::all() };
+        let other = Selection { forced: vec![Rank(4)], excluded: vec![Rank(0)], ..below(2, false) };
+        for (numbering, selection, expected) in [
+            (Numbering::of_list(5), other.clone(), &[1, 4][..]),
+            (Numbering::of_list(5), below(3, true), &[0, 1, 2]),
+            (Numbering::reversible(Order::Given, 5), below(3, true), &[2, 3, 4]),
+            (Numbering::reversible(Order::Counter, 5), below(3, false), &[0, 1, 2]),
+            (Numbering::reversible(Order::Counter, 5), below(3, true), &[2, 3, 4]),
+            (Numbering::reversible(Order::Counter, 5), other, &[]),
+            (Numbering::of(Order::Given), below(3, false), &[]),
+            (Numbering::of(Order::ByHash), below(3, false), &[]),
+            (Numbering::of(Order::Counter), below(3, false), &[]),
+        ] {
+            let reported: Vec<_> = numbering.reported(&numbering.choice(&selection)).collect();
+            assert_eq!(reported, expected.iter().copied().map(id).collect::<Vec<_>>(), "{numbering:?} {selection:?}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     fmt, io,
+    ops::Range,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -133,15 +134,13 @@ impl Choice {
         }
     }
 
-    /// Returns the steps that a run with this choice reports: those that it takes, or those that it leaves out, as far
-    /// as they are selected.
+    /// Returns the steps that a run with this choice takes, or leaves out if it disables steps, of `count`.
     ///
     /// # Panics
     /// If the changes of the axis are hashes.
-    pub(crate) fn reported_steps(&self, count: usize) -> impl Iterator<Item = ChangeId> {
+    pub(crate) fn switched_steps(&self, count: usize) -> Range<usize> {
         let limit = self.counter_limit(count);
-        let switched = if self.is_inverted() { limit..count } else { 0..limit };
-        switched.map(|step| ChangeId(step as u64)).filter(|&id| self.selects(id))
+        if self.is_inverted() { limit..count } else { 0..limit }
     }
 
     /// Returns true if the selected changes are disabled, and all others enabled.

@@ -7,6 +7,7 @@ use super::{
     ties::{self, Ties},
     words::PartSet,
 };
+use crate::run::numbering::position;
 use bisect_core::ChangeId;
 
 /// The parts of each change, in the order of the search; unset until they are known. If checks found them, prefixes of
@@ -22,7 +23,7 @@ impl Changes {
 
     /// Returns the parts of a change.
     pub(super) fn parts_of(&self, id: ChangeId) -> &[usize] {
-        usize::try_from(id.0).ok().and_then(|index| self.known().get(index)).map_or(&[], Vec::as_slice)
+        position(id).and_then(|index| self.known().get(index)).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the changes. If they are not known, checks find them.

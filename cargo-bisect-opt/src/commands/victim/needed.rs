@@ -22,7 +22,7 @@ use crate::{
         events::{End, Event},
         exit_status::Exit,
     },
-    run::error::RunError,
+    run::{error::RunError, numbering::id},
     targets::victim::{Arrangement, VictimTarget},
     units::plural,
 };
@@ -127,7 +127,7 @@ fn probe(lab: &mut Lab<'_>, target: &VictimTarget) -> io::Result<Result<Probe, R
         if lab.stops_at_limit() {
             return Ok(Ok(Probe::Limit));
         }
-        let changes: Vec<_> = set.into_iter().map(|at| ChangeId(at as u64)).collect();
+        let changes: Vec<_> = set.into_iter().map(id).collect();
         match lab.try_once(&mut target.with(&changes, Arrangement::Serial))? {
             Ok(run) if run.outcome == Outcome::Pass => return Ok(Ok(Probe::Passes(changes))),
             Ok(_) => {}

@@ -1,22 +1,23 @@
 //! The other tests of an executable as changes: an enabled one runs in a process with the victim, or before it.
 
-use std::{collections::HashSet, ffi::OsString, io, path::Path, sync::Arc};
+use std::{collections::HashSet, ffi::OsString, path::Path, sync::Arc};
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order},
-};
+use bisect_core::{ChangeId, search::Mode};
 
 use super::{
     arrangement::{Arrangement, OwnResource, Threads},
     suite::Suite,
 };
 use crate::{
-    axes::{AfterBuild, Application, Axis, CulpritChanges, CulpritWords, Files, Words, facts::AxisFacts},
+    axes::{Application, Axis, CulpritChanges, CulpritWords, Files, Words, facts::AxisFacts},
     cargo::libtest,
     output::terms::Terms,
-    report::{content::Report, kind::ChangeKind, scan::Reports},
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    report::{content::Report, kind::ChangeKind},
+    run::{
+        error::RunError,
+        numbering::{Numbering, id, position},
+        spec::Choice,
+    },
     units::{listed, plural},
 };
 
@@ -181,17 +182,12 @@ impl Axis for OtherTests {
     }
 
     fn numbering(&self) -> Numbering {
-        Numbering::of(Order::Given)
+        Numbering::of_list(self.others.len())
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let arguments = self.arguments(&self.chosen(choice), true);
         Ok(Application { words: Some(Words::Arguments(arguments)), ..Application::default() })
-    }
-
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known((0..self.others.len()).map(id).filter(|&id| choice.selects(id)));
-        Ok(())
     }
 
     fn change(&self, report: Report, _: &Path, _: Mode) -> Report {
@@ -209,12 +205,7 @@ impl Axis for OtherTests {
     }
 }
 
-/// Returns the ID of the change for the test at this position.
-fn id(at: usize) -> ChangeId {
-    ChangeId(at as u64)
-}
-
 /// Returns the positions of changes.
 pub(super) fn positions(changes: &[ChangeId]) -> impl Iterator<Item = usize> {
-    changes.iter().filter_map(|id| usize::try_from(id.0).ok())
+    changes.iter().filter_map(|&id| position(id))
 }
