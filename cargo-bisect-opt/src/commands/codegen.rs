@@ -37,7 +37,8 @@ use crate::{
     cargo::{self, CargoError, Project, Subcommand, graph::Package, profiles::OPT_LEVEL},
     compiler::bisect_rustc::{self, BisectRustc, BisectRustcError},
     lab::{Lab, Named, Searched},
-    output::{events::Event, exit_status::Exit},
+    output::events::Event,
+    record::exit_status::Exit,
     targets::project::ProjectOptions,
     units::plural,
 };

@@ -11,8 +11,9 @@ use super::{
 use crate::{
     axes::command_spec::AxisError,
     cargo::CargoError,
-    output::{exit_status::Exit, run_dir::RunDirError, verdict_status::VerdictStatus},
+    output::{run_dir::RunDirError, verdict_status::VerdictStatus},
     process::{machine_fault::MachineFault, shell},
+    record::exit_status::Exit,
     run::error::RunError,
     targets::{command, victim::SuiteError},
     vcs::since::SinceError,

@@ -2,7 +2,7 @@
 
 use std::process::{ExitCode, Termination};
 
-use crate::output::{exit_status::Exit, verdict_status::VerdictStatus};
+use crate::{output::verdict_status::VerdictStatus, record::exit_status::Exit};
 
 /// The end of a command.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use clap_mangen::{
 };
 
 use super::{CommandError, options::ManCommand, pages, reference};
-use crate::output::exit_status;
+use crate::record::exit_status;
 
 /// Writes the pages.
 ///

@@ -60,8 +60,9 @@ use crate::{
     cargo::Subcommand,
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
-    output::{events::Event, exit_status::Exit, noise, run_dir, terminal, toggle_list, verdict_status::VerdictStatus},
+    output::{events::Event, run_dir, terminal, toggle_list, verdict_status::VerdictStatus},
     process::{self, interrupt::Interrupt, machine_fault::patiently},
+    record::{exit_status::Exit, noise},
     run::{error::RunError, in_flight::InFlight, seed::Seed},
     targets::{
         command::{CommandOptions, CommandTarget},

@@ -11,7 +11,8 @@ use super::refinable_target::RefinableTarget;
 use crate::{
     axes::occurrences::Occurrences,
     lab::{Lab, Named, Searched},
-    output::{events::Event, exit_status::Exit},
+    output::events::Event,
+    record::exit_status::Exit,
     report::kind::ChangeKind,
 };
 

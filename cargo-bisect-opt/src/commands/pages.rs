@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, Command};
 
 use super::defaults;
-use crate::{axes::table, output::exit_status};
+use crate::{axes::table, record::exit_status};
 
 /// The place of all options that the table of axes has.
 const AXES: &str = "";

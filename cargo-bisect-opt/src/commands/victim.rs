@@ -18,12 +18,9 @@ use super::{
 use crate::{
     cargo::Subcommand,
     lab::{Lab, Searched},
-    output::{
-        events::{End, Event},
-        exit_status::Exit,
-        noise,
-    },
+    output::events::{End, Event},
     process::interrupt::Interrupt,
+    record::{exit_status::Exit, noise},
     run::{error::RunError, repetition::Repetition},
     targets::{
         project::{PerTest, ProjectOptions},

@@ -17,8 +17,9 @@ use crate::{
         Lab,
         target::{Reproduction, Target},
     },
-    output::{exit_status::Exit, run_dir},
+    output::run_dir,
     process::{self, debugger::Debugger, interrupt::Interrupt, scratch_dir::temp_dir},
+    record::exit_status::Exit,
     run::{moment, reader::Reader, seed::Seed},
     targets::{
         command::{CommandOptions, CommandTarget},

@@ -23,13 +23,11 @@ use super::{
 use crate::{
     axes::CulpritChanges,
     output::{
-        conclusion_kind::ConclusionKind,
         events::{Event, Found, LogEnd, PatchFiles, Patches, Replay, RunBegins, Smallest, TrialDone, in_milliseconds},
         log_end,
-        noise::CulpritEstimate,
-        trial_context::TrialContext,
     },
     process::{processors::Processors, shell},
+    record::{conclusion_kind::ConclusionKind, noise::CulpritEstimate, trial::TrialContext},
     report::{content::Report, scan},
     run::{reader::Reader, result::RunResult, spec::RunSpec},
     units::plural,

@@ -48,13 +48,12 @@ use crate::{
     output::{
         conclusion::Conclusion,
         events::{End, Event, Found, RunBegins, SearchedChanges, Start, TrialDone, in_milliseconds},
-        exit_status::Exit,
         listeners::Listeners,
         next_steps::NextSteps,
         run_dir::RunDir,
-        trial_context::TrialContext,
     },
     process::interrupt::Interrupt,
+    record::{exit_status::Exit, trial::TrialContext},
     report::content::Report,
     run::{
         error::RunError,

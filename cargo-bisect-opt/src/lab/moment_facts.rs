@@ -12,9 +12,9 @@ use super::target::{Reproduction, Target};
 use crate::{
     output::{
         events::{Found, Replay},
-        exit_status::Exit,
         moments::BrokenMoment,
     },
+    record::exit_status::Exit,
     report::{content::Report, watched::Description},
     run::{limit::Limit, moment, reader::Reader},
     units::{grouped, listed, nearest},

@@ -5,9 +5,9 @@ use std::{collections::hash_map::Entry, io, time::Duration};
 use bisect_core::search::Noise;
 
 use super::{session::Session, target::Target};
-use crate::output::{
-    events::Event,
-    noise::{self, NoiseEstimate},
+use crate::{
+    output::events::Event,
+    record::noise::{self, NoiseEstimate},
 };
 
 /// The number of runs before the first note. The next one comes whenever it has doubled.

@@ -11,8 +11,9 @@ use super::{
     target::{Runner, Target},
 };
 use crate::{
-    output::{json_lines, pasted::PastedLines},
+    output::json_lines,
     process::{own_file, scratch_dir::ScratchDir, shell, slots::Slots},
+    record::pasted::PastedLines,
     run::pasting::{LineResult, Pasting},
 };
 

@@ -12,11 +12,8 @@ use super::{
     workers::{self, Next, Wait},
 };
 use crate::{
-    output::{
-        conclusion::{Conclusion, TargetFacts, conclude, stopped_at},
-        conclusion_kind::ConclusionKind,
-        exit_status::Exit,
-    },
+    output::conclusion::{Conclusion, TargetFacts, conclude, stopped_at},
+    record::{conclusion_kind::ConclusionKind, exit_status::Exit},
     run::{
         error::RunError,
         limit::Limit,

@@ -25,12 +25,10 @@ use crate::{
     output::{
         closing::Closing,
         events::{Answer, Event, Fact, Sink},
-        exit_status::Exit,
         formats::text,
         json::Json,
         listeners::{Listener, Listeners},
         next_steps::NextSteps,
-        noise,
         record::{self, Record},
         recorded::Provenance,
         results::Results,
@@ -39,6 +37,7 @@ use crate::{
         trace::Trace,
     },
     process::interrupt::Interrupt,
+    record::{exit_status::Exit, noise},
     run::{in_flight::InFlight, repetition::Repetition, seed::Seed},
 };
 use behaviour::Settings;

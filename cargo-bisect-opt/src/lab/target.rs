@@ -9,7 +9,8 @@ use super::calibration::BothFail;
 use crate::{
     axes::Axis,
     cargo::BuildCounts,
-    output::{snippets::Own, terms::Terms},
+    output::terms::Terms,
+    record::snippets::Own,
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,

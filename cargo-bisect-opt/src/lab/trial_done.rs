@@ -6,10 +6,8 @@ use bisect_core::search::{Outcome, Question, Trial, TrialId};
 
 use super::{session::Session, target::Target};
 use crate::{
-    output::{
-        events::TrialDone,
-        trial_context::{self, TrialContext, TrialEstimate},
-    },
+    output::events::TrialDone,
+    record::trial::{self, TrialContext, TrialEstimate},
     run::result::RunResult,
 };
 
@@ -47,7 +45,7 @@ pub(super) fn context<T: Target>(session: &Session<'_, '_, '_, '_, T>, trial: &T
         search: session.lab.searches,
         question: question_name(trial.question).to_owned(),
         of: search.progress().changes(),
-        selected: trial_context::compact(&search.trial_state(trial.id).enabled()),
+        selected: trial::compact(&search.trial_state(trial.id).enabled()),
         logs: runs.map(|&run| session.lab.log_name(run)).collect(),
         estimate: estimate.map(|estimate| TrialEstimate::from(&estimate).per_execution(session.lab.repetition)),
         ..TrialContext::default()

@@ -18,12 +18,9 @@ use super::{
     workers::{Next, Wait, Workers},
 };
 use crate::{
-    output::{
-        events::{End, Event, RunBegins, SearchedChanges, TrialDone, in_milliseconds},
-        exit_status::Exit,
-        trial_context::TrialContext,
-    },
+    output::events::{End, Event, RunBegins, SearchedChanges, TrialDone, in_milliseconds},
     process::own_file,
+    record::{exit_status::Exit, trial::TrialContext},
     report::watched::{self, Evaluation, WatchFact, WatchedProcess},
     run::{error::RunError, limit::Limit, moment},
     units::{grouped, plural},

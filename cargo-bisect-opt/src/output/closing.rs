@@ -8,12 +8,14 @@ use std::{
 
 use super::{
     events::{End, Event, Sink},
-    exit_status::Exit,
     recorded::{RecordedEnd, RecordedLog},
     style::{BOLD, DIM, ODD},
     terminal,
 };
-use crate::units::{plural, seconds};
+use crate::{
+    record::exit_status::Exit,
+    units::{plural, seconds},
+};
 
 /// Shows the end of a search, and how it can be continued if it was stopped.
 ///

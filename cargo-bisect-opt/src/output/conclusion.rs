@@ -8,14 +8,16 @@ use bisect_core::{
     },
 };
 
-use super::{
-    conclusion_kind::ConclusionKind,
-    exit_status::Exit,
-    noise::{self, NoiseEstimate},
-    terms::Terms,
-};
+use super::terms::Terms;
 use crate::run::{limit::Limit, numbering::Numbering, repetition::Repetition, target_kind::TargetKind};
-use crate::units::plural;
+use crate::{
+    record::{
+        conclusion_kind::ConclusionKind,
+        exit_status::Exit,
+        noise::{self, NoiseEstimate},
+    },
+    units::plural,
+};
 
 /// Facts about the target that its search does not know.
 #[derive(Clone, Copy)]

@@ -4,10 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use bisect_core::search::{Mode, Question, TrialId};
 
-use super::{
-    events::{RunBegins, TrialDone},
-    trial_context::TrialContext,
-};
+use super::events::{RunBegins, TrialDone};
+use crate::record::trial::TrialContext;
 
 /// Returns the beginning of the first run, with every change.
 pub(super) fn run_begins() -> RunBegins<'static> {

@@ -8,19 +8,18 @@ use std::{
 use bisect_core::search::{Mode, Order, Question, TrialId};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{
-    change,
-    conclusion_kind::ConclusionKind,
-    exit_status::Exit,
-    mode_name,
-    moments::BrokenMoment,
-    noise::{CulpritEstimate, NoiseEstimate},
-    pasted::PastedLines,
-    terms::Terms,
-    trial_context::TrialContext,
-};
+use super::{moments::BrokenMoment, terms::Terms};
 use crate::{
     process::shell,
+    record::{
+        change,
+        conclusion_kind::ConclusionKind,
+        exit_status::Exit,
+        mode_name,
+        noise::{CulpritEstimate, NoiseEstimate},
+        pasted::PastedLines,
+        trial::TrialContext,
+    },
     report::content::Report,
     run::{result::Failed, seed::Seed},
     vcs::blame::LastChange,

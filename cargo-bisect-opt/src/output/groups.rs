@@ -2,11 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::{
-    recorded::culprit::{RecordedChange, RecordedCulprit},
-    source_place::SourcePlace,
-};
-use crate::units::plural;
+use super::recorded::culprit::{RecordedChange, RecordedCulprit};
+use crate::{record::source_place::SourcePlace, units::plural};
 
 /// Culprits that differ only in the test that reaches them.
 #[derive(Debug)]
@@ -110,7 +107,7 @@ mod tests {
     use bisect_core::search::Mode;
 
     use super::*;
-    use crate::output::change::{ChangeFacts, StackFrame};
+    use crate::record::change::{ChangeFacts, StackFrame};
 
     /// A culprit of one call stack, innermost frame first.
     fn found(set: usize, functions: &[&str], tests: &[&str]) -> RecordedCulprit {

@@ -2,12 +2,12 @@
 
 use bisect_core::search::Mode;
 
-use super::{
-    change::ChangeFacts,
-    events::Found,
-    snippets::{Own, OwnPlace},
-};
+use super::events::Found;
 use crate::{
+    record::{
+        change::ChangeFacts,
+        snippets::{Own, OwnPlace},
+    },
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},

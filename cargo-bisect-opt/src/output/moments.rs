@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::change;
-use crate::{report::content::Report, units::grouped};
+use crate::{record::change, report::content::Report, units::grouped};
 
 /// The moments of a condition that breaks. Serialized, it is the field `moment` of `found`.
 #[derive(Clone, Debug, Serialize)]

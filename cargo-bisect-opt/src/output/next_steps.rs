@@ -1,11 +1,11 @@
 //! Command lines to run after a search.
 
-use super::{
-    conclusion_kind::ConclusionKind,
-    events::{End, Event, Found},
-    exit_status::Exit,
+use super::events::{End, Event, Found};
+use crate::{
+    process::shell,
+    record::{conclusion_kind::ConclusionKind, exit_status::Exit},
+    report::content::Report,
 };
-use crate::{process::shell, report::content::Report};
 
 /// The run directory that commands use if they get none.
 const DEFAULT_RUN_DIR: &str = "bisect.out";

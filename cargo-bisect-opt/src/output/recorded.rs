@@ -9,8 +9,11 @@ use std::path::Path;
 use bisect_core::search::Mode;
 use serde::{Deserialize, Serialize};
 
-use super::{events::is_zero, mode_name, noise::NoiseEstimate, trial_context::TrialContext};
-use crate::process::shell;
+use super::events::is_zero;
+use crate::{
+    process::shell,
+    record::{mode_name, noise::NoiseEstimate, trial::TrialContext},
+};
 use culprit::RecordedCulprit;
 
 /// Everything that a search has recorded.

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use super::{
     events::{Answer, End, Event, Found, SearchedChanges, Smallest, Start, TrialDone, in_milliseconds},
-    exit_status::Exit,
     recorded::{
         CulpritPositions, Provenance, RecordedAnswer, RecordedEnd, RecordedFact, RecordedLog, RecordedResult,
         RecordedRun, RecordedSearch, RecordedSmallest, RecordedTrial, culprit::RecordedCulprit,
     },
-    snippets::Own,
 };
+use crate::record::{exit_status::Exit, snippets::Own};
 
 /// A record in the making.
 #[derive(Debug)]

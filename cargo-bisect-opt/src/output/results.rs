@@ -9,10 +9,10 @@ use super::{
     events::{Event, Found, Sink},
     formats::text::{self, AnswerText},
     recorded::{RecordedAnswer, culprit::RecordedCulprit},
-    snippets::Own,
     style::ODD,
     terminal,
 };
+use crate::record::snippets::Own;
 
 /// The answer, on standard output or, as a substitute, on standard error.
 #[derive(Debug)]

@@ -5,11 +5,8 @@ use std::{
     path::Path,
 };
 
-use super::{
-    change::StackFrame,
-    style::{BOLD, DIM},
-};
-use crate::{report::content::Location, units::plural};
+use super::style::{BOLD, DIM};
+use crate::{record::change::StackFrame, report::content::Location, units::plural};
 
 /// The maximum number of frames that are shown of a stack without any frame of the user.
 const MAX_OTHERS: usize = 4;

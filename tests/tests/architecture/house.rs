@@ -22,8 +22,8 @@ pub(crate) const HOUSES: &[House] = &[
         src: "cargo-bisect-opt/src/",
         may_use: &["bisect_core"],
         rooms: &[
-            "commands", "targets", "lab", "axes", "output", "cargo", "compiler", "run", "vcs", "report", "process",
-            "stderr", "hidden", "units",
+            "commands", "targets", "lab", "axes", "output", "record", "cargo", "compiler", "run", "vcs", "report",
+            "process", "stderr", "hidden", "units",
         ],
     },
     House {

@@ -12,7 +12,8 @@ use crate::{
     axes::{compilation::Compilation, crates::Crates},
     cargo::profiles::CHECKS,
     lab::{Lab, Searched},
-    output::{events::Event, exit_status::Exit},
+    output::events::Event,
+    record::exit_status::Exit,
     run::limit::Limit,
     targets::project::ProjectTarget,
 };

@@ -30,10 +30,8 @@ use crate::{
     commands::options::Depth,
     compiler::{bisect_rustc::BisectRustc, plan::CounterKind},
     lab::{Lab, Searched},
-    output::{
-        events::{Answer, Event, Fact, StopGap},
-        exit_status::Exit,
-    },
+    output::events::{Answer, Event, Fact, StopGap},
+    record::exit_status::Exit,
     report::content::Report,
     run::result::Failed,
     targets::project::ProjectTarget,

@@ -9,7 +9,7 @@ use std::{num::NonZeroUsize, time::Duration};
 use bisect_core::search::Outcome;
 
 use crate::{
-    output::noise,
+    record::noise,
     run::{repetition::Repetition, result::RunResult},
     targets::victim::{Arrangement, Threads},
     units::{listed, plural},

@@ -18,10 +18,8 @@ use super::{
 };
 use crate::{
     lab::{Lab, Searched, Totals},
-    output::{
-        events::{End, Event},
-        exit_status::Exit,
-    },
+    output::events::{End, Event},
+    record::exit_status::Exit,
     run::{error::RunError, numbering::id},
     targets::victim::{Arrangement, VictimTarget},
     units::plural,

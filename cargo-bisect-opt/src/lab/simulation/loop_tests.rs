@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Simulated, simulate};
-use crate::output::exit_status::Exit;
+use crate::record::exit_status::Exit;
 
 const TESTS: &str = "tests: one = amber; two = apricot & peach; three = amber\nothers: 40\n";
 

@@ -108,7 +108,7 @@ fn microseconds(milliseconds: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::{page::tests::generated, trial_context::TrialContext};
+    use crate::{output::page::tests::generated, record::trial::TrialContext};
 
     #[test]
     fn slices_of_a_slot_do_not_overlap() {

@@ -6,11 +6,13 @@ use super::{
     summary::{self, DecisivePlace},
     text,
 };
-use crate::output::{
-    change::StackFrame,
-    groups,
-    recorded::{RecordedResult, RecordedRun, culprit::RecordedCulprit},
-    terminal,
+use crate::{
+    output::{
+        groups,
+        recorded::{RecordedResult, RecordedRun, culprit::RecordedCulprit},
+        terminal,
+    },
+    record::change::StackFrame,
 };
 
 /// A line of cargo.

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use super::summary;
 use crate::{
     output::{
-        change::StackFrame,
         groups,
         recorded::{
             RecordedResult, RecordedRun,
             culprit::{RecordedChange, RecordedCulprit},
         },
-        terminal,
+        source_lines, terminal,
     },
+    record::change::StackFrame,
     report::content::Location,
     units::plural,
 };
@@ -91,7 +91,7 @@ fn culprit(out: &mut Document, found: &RecordedCulprit) {
 fn shown_change(out: &mut Document, change: &RecordedChange) {
     let facts = &change.facts;
     match change.source.first() {
-        Some(source) => out.block("text", &terminal::without_colors(&source.render())),
+        Some(source) => out.block("text", &terminal::without_colors(&source_lines::render(source))),
         None if !change.details.is_empty() => {
             out.block(if change.is_patch { "diff" } else { "text" }, &change.details.join("\n"));
         }

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::summary::{self, DecisivePlace};
-use crate::output::{
-    change::StackFrame,
-    mode_name,
-    recorded::{
+use crate::{
+    output::recorded::{
         RecordedResult, RecordedRun,
         culprit::{RecordedChange, RecordedCulprit},
     },
+    record::{change::StackFrame, mode_name},
 };
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

@@ -4,15 +4,14 @@ use bisect_core::search::Mode;
 
 use crate::{
     output::{
-        change::StackFrame,
-        exit_status, groups,
+        groups,
         recorded::{
             RecordedResult,
             culprit::{RecordedChange, RecordedCulprit},
         },
-        source_place::SourcePlace,
     },
     process::shell,
+    record::{change::StackFrame, exit_status, source_place::SourcePlace},
     units::plural,
 };
 

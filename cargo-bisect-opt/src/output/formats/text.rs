@@ -18,7 +18,7 @@ use crate::{
             RecordedAnswer, RecordedFact, RecordedResult, RecordedRun, RecordedSmallest,
             culprit::{RecordedChange, RecordedCulprit, RecordedMoment, RecordedStopGap},
         },
-        stack,
+        source_lines, stack,
         style::{ADDED, BAD, BOLD, DIM, ODD, REMOVED},
     },
     run::result::Failed,
@@ -229,12 +229,12 @@ impl AnswerText<'_> {
     ) -> io::Result<()> {
         let facts = &change.facts;
         let (decisive, others) = change.source.split_at(change.source.len().min(1));
-        decisive.iter().try_for_each(|place| writeln!(out, "{}", place.render()))?;
+        decisive.iter().try_for_each(|place| writeln!(out, "{}", source_lines::render(place)))?;
         if let Some(last_change) = last_change {
             writeln!(out, "{DIM}{}{DIM:#}", in_words(last_change, SystemTime::now()))?;
         }
         if self.is_verbose {
-            others.iter().try_for_each(|place| writeln!(out, "{}", place.render()))?;
+            others.iter().try_for_each(|place| writeln!(out, "{}", source_lines::render(place)))?;
         }
         if !decisive.is_empty() || last_change.is_some() {
             writeln!(out)?;
@@ -344,7 +344,7 @@ fn how(found: &RecordedCulprit, test: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::change::ChangeFacts;
+    use crate::record::change::ChangeFacts;
 
     /// Shows a list of culprits in these functions.
     fn list(functions: &[&str]) -> String {

@@ -4,15 +4,19 @@ use std::time::SystemTime;
 
 use maud::{Markup, html};
 
-use crate::output::{
-    change::{ChangeFacts, StackFrame},
-    formats::summary,
-    last_change::in_words,
-    recorded::{
-        RecordedResult,
-        culprit::{RecordedChange, RecordedCulprit, RecordedMoment},
+use crate::{
+    output::{
+        formats::summary,
+        last_change::in_words,
+        recorded::{
+            RecordedResult,
+            culprit::{RecordedChange, RecordedCulprit, RecordedMoment},
+        },
     },
-    source_place::{SourcePlace, byte_of},
+    record::{
+        change::{ChangeFacts, StackFrame},
+        source_place::{SourcePlace, byte_of},
+    },
 };
 use crate::{
     run::result::Failed,

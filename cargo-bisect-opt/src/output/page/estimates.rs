@@ -7,9 +7,9 @@ use super::{
     scale::{LEFT, Scale, TOTAL, outline},
     search_chart::{AXIS, axis, both_ends, culprits},
 };
-use crate::output::{
-    recorded::{RecordedSearch, RecordedTrial},
-    trial_context::TrialEstimate,
+use crate::{
+    output::recorded::{RecordedSearch, RecordedTrial},
+    record::trial::TrialEstimate,
 };
 
 /// The height of a row.

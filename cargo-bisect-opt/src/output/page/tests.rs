@@ -1,9 +1,9 @@
 //! Tests of the page: it is well-formed, small, and shows text of a target as text.
 
 use super::render;
-use crate::output::{
-    recorded::{CulpritPositions, RecordedResult, RecordedRun, RecordedSearch, RecordedTrial},
-    trial_context::{TrialContext, TrialEstimate},
+use crate::{
+    output::recorded::{CulpritPositions, RecordedResult, RecordedRun, RecordedSearch, RecordedTrial},
+    record::trial::{TrialContext, TrialEstimate},
 };
 
 /// Elements without an end tag.

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     output::{
-        change::ChangeFacts,
         events::{Found, PatchFiles, Replay},
-        headline, mode_name,
+        headline,
+    },
+    record::{
+        change::ChangeFacts,
+        mode_name,
         noise::CulpritEstimate,
         pasted::PastedLines,
         snippets::{self, Own},

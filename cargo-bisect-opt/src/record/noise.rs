@@ -75,7 +75,7 @@ impl FailureRate {
     }
 
     /// `about 31% of the time (22–42%)`
-    pub(super) fn describe(self) -> String {
+    pub(crate) fn describe(self) -> String {
         let is_once = self.executions == 1;
         let shown = |rate: f64| if is_once { format!("{:.0}", 100.0 * rate) } else { percentage(rate) };
         let range = format!("{}–{}%", shown(self.low), shown(self.high));

@@ -202,7 +202,7 @@ mod tests {
     use crate::report::kind::ChangeKind;
 
     fn snippets(own: &Own<'_>, change: &Report) -> String {
-        places(own, change).iter().map(SourcePlace::render).collect()
+        places(own, change).iter().map(|place| place.lines.join("\n")).collect()
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         let shown = |line, column, text| {
             let location = Location::new("src/x.rs", line, column);
             let spot = Spot { location: &location, caller: None, line, is_function: false, label: "here" };
-            place(&own, &spot, text).map(|place| place.render())
+            place(&own, &spot, text).map(|place| place.lines.join("\n"))
         };
         for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
             assert!(shown(line, column, "one\ntwo\n").is_none(), "{line}");

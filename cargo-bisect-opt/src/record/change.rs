@@ -115,6 +115,6 @@ impl StackFrame {
 }
 
 /// Serializes the changes of a culprit.
-pub(super) fn serialize<S: Serializer>(reports: &[Report], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(reports: &[Report], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(reports.iter().map(ChangeFacts::from))
 }

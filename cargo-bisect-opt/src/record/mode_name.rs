@@ -7,7 +7,7 @@ const ENABLE: &str = "enable";
 const DISABLE: &str = "disable";
 
 /// Returns the name of a direction.
-pub(super) fn of(mode: Mode) -> &'static str {
+pub(crate) fn of(mode: Mode) -> &'static str {
     match mode {
         Mode::Enable => ENABLE,
         Mode::Disable => DISABLE,
@@ -16,12 +16,12 @@ pub(super) fn of(mode: Mode) -> &'static str {
 
 /// Serializes a direction as its name.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-pub(super) fn serialize<S: Serializer>(mode: &Mode, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(mode: &Mode, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(of(*mode))
 }
 
 /// Deserializes a direction from its name.
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mode, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mode, D::Error> {
     match String::deserialize(deserializer)?.as_str() {
         ENABLE => Ok(Mode::Enable),
         DISABLE => Ok(Mode::Disable),

@@ -25,7 +25,7 @@ impl ConclusionKind {
     }
 
     /// Returns the kind of this verdict, if it has one.
-    pub(super) fn of(verdict: &Verdict) -> Option<Self> {
+    pub(crate) fn of(verdict: &Verdict) -> Option<Self> {
         match verdict {
             Verdict::Inconsistent(Inconsistency::Noise) => Some(Self::Flaky),
             Verdict::Inconsistent(Inconsistency::CarryOver(_)) => Some(Self::CarryOver),
@@ -46,7 +46,7 @@ impl ConclusionKind {
     }
 
     /// Returns the kind that all inconsistent tests have in common.
-    pub(super) fn common(search: &Search, tests: usize) -> Option<Self> {
+    pub(crate) fn common(search: &Search, tests: usize) -> Option<Self> {
         let verdicts = (0..tests).filter_map(|test| search.test(test).verdict());
         let mut kinds = verdicts.filter(|verdict| matches!(verdict, Verdict::Inconsistent(_))).map(Self::of);
         let first = kinds.next()??;
