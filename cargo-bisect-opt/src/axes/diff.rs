@@ -49,8 +49,9 @@ use super::{
 };
 use crate::{
     cargo::{BuildCounts, BuildOverrides},
-    output::{events::Patches, terms::Terms},
+    output::terms::Terms,
     process::{own_file, shell},
+    record::culprit::Patches,
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},

@@ -60,8 +60,8 @@ use facts::AxisFacts;
 
 use crate::{
     cargo::{Artifacts, BuildCounts, BuildOverrides},
-    output::events::{Patches, StopGap},
     process::{shell, variables::Variables},
+    record::culprit::{Patches, StopGap},
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,

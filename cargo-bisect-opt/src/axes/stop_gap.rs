@@ -1,7 +1,7 @@
 //! Workarounds until a culprit is fixed: a configuration that passed in the search, as the user writes it.
 
 use super::compilation::Compilation;
-use crate::{cargo::graph::Package, compiler::plan::CounterKind, output::events::StopGap};
+use crate::{cargo::graph::Package, compiler::plan::CounterKind, record::culprit::StopGap};
 
 /// Returns the section of the workspace's manifest that compiles these packages with the good options. `None` if a
 /// manifest cannot express them: it has no compiler flags for single packages.
@@ -21,7 +21,7 @@ pub(crate) fn of_crates(compilation: &Compilation, packages: &[&Package]) -> Opt
     let global = settings.iter().filter_map(|setting| setting.strip_prefix(&of_profile)?.split_once('='));
     let global = global.filter(|_| profile == searched);
     let text = overrides(profile, global, &tables.collect::<Vec<_>>());
-    Some(StopGap { place: "in the workspace's Cargo.toml", text })
+    Some(StopGap { place: "in the workspace's Cargo.toml".into(), text })
 }
 
 /// Formats tables of a manifest: the `global` keys of a profile for all packages, and the keys of each package.
@@ -60,7 +60,7 @@ pub(crate) fn of_functions(are_own: bool, changes: usize) -> StopGap {
             "what is said above for the crate: not all of these functions are yours to change",
         ),
     };
-    StopGap { place, text: text.to_owned() }
+    StopGap { place: place.into(), text: text.to_owned() }
 }
 
 /// Returns the environment variables for cargo that disable a pass.

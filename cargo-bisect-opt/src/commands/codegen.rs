@@ -256,5 +256,5 @@ impl CodegenSearches {
 
 /// Returns the packages of a culprit of the search for crates.
 fn packages_of(culprit: &Named) -> impl Iterator<Item = ChangeId> {
-    culprit.found.changes.iter().map(|change| change.id)
+    culprit.reports.iter().map(|change| change.id)
 }

@@ -6,21 +6,23 @@ use std::{
 };
 
 use super::options::{Color, ShowArgs};
-use crate::output::{
-    closing::Closing,
-    formats, formatted,
-    json::Json,
-    listeners::{Listener, Listeners},
-    live::{self, BesideLive},
-    page_file,
-    record::Record,
-    recorded::Provenance,
-    results::Results,
-    run_dir::RunDir,
-    terminal,
-    trace::Trace,
-};
 use crate::run::in_flight::InFlight;
+use crate::{
+    output::{
+        closing::Closing,
+        formats, formatted,
+        json::Json,
+        listeners::{Listener, Listeners},
+        live::{self, BesideLive},
+        page_file,
+        results::Results,
+        run_dir::RunDir,
+        run_dir_record::RunDirRecord,
+        terminal,
+        trace::Trace,
+    },
+    record::Provenance,
+};
 
 /// Returns the listeners of a search.
 pub(super) fn listeners<'a>(
@@ -34,7 +36,7 @@ pub(super) fn listeners<'a>(
     const ANSWER: &str = "the answer on standard output";
     // The record is first: every event that is shown is already stored.
     let root = &PathBuf::from(&provenance.root);
-    let record = Listener::new("the run directory", Record::new(run_dir, provenance.clone())).lasting();
+    let record = Listener::new("the run directory", RunDirRecord::new(run_dir, provenance.clone())).lasting();
     let out_dir = out_dir.to_owned();
     let trace = Trace::new(show.verbose, out_dir.clone());
     let has_live_lines = show.color != Color::Never && live::are_wanted(show.has_live_lines);

@@ -33,7 +33,7 @@ pub(super) fn run<T: RefinableTarget>(lab: &mut Lab<'_>, target: &mut T) -> io::
         }
         lab.parent_culprit = Some(culprit.found.set);
         let is_decided = |kind| [ChangeKind::SITE, ChangeKind::CALLER, ChangeKind::STACK].contains(&kind);
-        match culprit.found.changes.iter().find(|change| !is_decided(change.kind)) {
+        match culprit.reports.iter().find(|change| !is_decided(change.kind)) {
             Some(change) => {
                 let (set, kind) = (culprit.found.set, change.kind.name);
                 let note = format!(
@@ -54,7 +54,7 @@ pub(super) fn run<T: RefinableTarget>(lab: &mut Lab<'_>, target: &mut T) -> io::
 
 /// Searches for the first decision on this culprit that makes the target fail, among the first 1, 2, 4, 8, … decisions.
 fn decision<T: RefinableTarget>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Result<()> {
-    let Named { changes, found } = culprit;
+    let Named { changes, found, .. } = culprit;
     let first = Occurrences::first(target.axis(), changes, found.mode == Mode::Enable).map_err(io::Error::other)?;
     let beside = |axis: Occurrences| target.beside(&found.tests, Box::new(axis));
     let mut target = beside(first.clone())?;

@@ -3,7 +3,7 @@
 use std::{env, ffi::OsString, path::Path};
 
 use super::{command_line, defaults::applied::AppliedDefaults};
-use crate::output::{next_steps::NextSteps, recorded::Provenance};
+use crate::{output::next_steps::NextSteps, record::Provenance};
 
 /// Returns the origin of a search, for its record.
 pub(super) fn provenance(root: &Path, run_dir: &Path, defaults: &AppliedDefaults) -> Provenance {

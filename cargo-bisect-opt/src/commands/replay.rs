@@ -13,12 +13,8 @@ use bisect_core::{protocol::names, search::Mode};
 
 use super::options::ReplayCommand;
 use crate::{
-    output::{
-        record,
-        recorded::{RecordedResult, culprit::RecordedCulprit},
-        run_dir::RunDirError,
-        terminal,
-    },
+    output::{run_dir::RunDirError, run_dir_record, terminal},
+    record::{ResultRecord, culprit::CulpritRecord},
     units::plural,
 };
 
@@ -67,10 +63,10 @@ pub(crate) enum ReplayError {
 /// # Errors
 /// If there is nothing to replay, or the shell cannot be started. On success it does not return.
 pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError> {
-    let recorded = record::read(&command.run_dir)?.filter(|recorded| recorded.end.is_some());
+    let recorded = run_dir_record::read(&command.run_dir)?.filter(|recorded| recorded.end.is_some());
     let recorded = recorded.ok_or_else(|| ReplayError::NoAnswer(command.run_dir.clone()))?;
     let culprit = select(&recorded, command.set, &command.run_dir)?;
-    let is_counted = culprit.changes.iter().any(|change| matches!(&*change.facts.kind, "commit" | "count" | "pass"));
+    let is_counted = culprit.changes.iter().any(|change| matches!(&*change.kind, "commit" | "count" | "pass"));
     let line = if command.off { &culprit.replay.others } else { &culprit.replay.culprit };
     // A culprit whose absence breaks the target is replayed by leaving it out.
     let is_enabled = command.off == (culprit.mode == Mode::Disable);
@@ -93,10 +89,10 @@ pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError>
 
 /// Returns the culprit with this number, or else the first one.
 fn select<'a>(
-    recorded: &'a RecordedResult,
+    recorded: &'a ResultRecord,
     set: Option<usize>,
     run_dir: &Path,
-) -> Result<&'a RecordedCulprit, ReplayError> {
+) -> Result<&'a CulpritRecord, ReplayError> {
     let first = recorded.found.first().ok_or_else(|| ReplayError::NoCulprit(run_dir.to_owned()))?;
     let Some(asked) = set else { return Ok(first) };
     let found = recorded.found.len();
@@ -105,18 +101,18 @@ fn select<'a>(
 
 /// Returns the value of the variable that stops the target at its first decision on the culprit, or at the decision that
 /// is the culprit.
-fn decision(recorded: &RecordedResult, culprit: &RecordedCulprit) -> Result<String, ReplayError> {
+fn decision(recorded: &ResultRecord, culprit: &CulpritRecord) -> Result<String, ReplayError> {
     let of = |whole: usize| recorded.found.iter().find(|other| other.set == whole && other.within.is_none());
     let (changes, number) = match (culprit.within.and_then(of), &culprit.changes[..]) {
-        (Some(whole), [change]) => (&whole.changes, index(&change.facts.id).saturating_add(1)),
+        (Some(whole), [change]) => (&whole.changes, index(&change.id).saturating_add(1)),
         _ => (&culprit.changes, 1),
     };
     let is_decided = |kind: &str| matches!(kind, "site" | "caller" | "stack");
-    if let Some(change) = changes.iter().find(|change| !is_decided(&change.facts.kind)) {
-        let is_moment = change.facts.kind == "moment";
-        return Err(if is_moment { ReplayError::Moment } else { ReplayError::NoDecision(change.facts.kind.clone()) });
+    if let Some(change) = changes.iter().find(|change| !is_decided(&change.kind)) {
+        let is_moment = change.kind == "moment";
+        return Err(if is_moment { ReplayError::Moment } else { ReplayError::NoDecision(change.kind.clone()) });
     }
-    let ids: Vec<_> = changes.iter().map(|change| change.facts.id.replacen("0x", "x", 1)).collect();
+    let ids: Vec<_> = changes.iter().map(|change| change.id.replacen("0x", "x", 1)).collect();
     Ok(format!("{}:{number}", ids.join("+")))
 }
 

@@ -5,8 +5,9 @@ use std::{io, path::PathBuf};
 use super::options::ReportCommand;
 use crate::output::{
     formats::{self, TEXT},
-    formatted, page_file, record,
+    formatted, page_file,
     run_dir::RunDirError,
+    run_dir_record,
 };
 
 /// A reason why there is no answer to show.
@@ -32,7 +33,8 @@ pub(crate) enum ReportError {
 /// If there is none, or it cannot be written.
 pub(super) fn report(command: &ReportCommand) -> Result<(), ReportError> {
     command.color.apply();
-    let run = record::read_all(&command.run_dir)?.ok_or_else(|| ReportError::NoAnswer(command.run_dir.clone()))?;
+    let run =
+        run_dir_record::read_all(&command.run_dir)?.ok_or_else(|| ReportError::NoAnswer(command.run_dir.clone()))?;
     if let Some(file) = &command.html {
         page_file::write(file, &run).map_err(ReportError::Page)?;
     }

@@ -18,9 +18,9 @@ use super::{
 use crate::{
     cargo::Subcommand,
     lab::{Lab, Searched},
-    output::events::{End, Event},
+    output::events::Event,
     process::interrupt::Interrupt,
-    record::{exit_status::Exit, noise},
+    record::{end::End, exit_status::Exit, noise},
     run::{error::RunError, repetition::Repetition},
     targets::{
         project::{PerTest, ProjectOptions},
@@ -402,22 +402,7 @@ impl Victim {
 
     fn end(lab: &mut Lab<'_>, status: Exit, words: String, begun: Duration) -> io::Result<Exit> {
         let (trials, runs, duration) = (lab.totals.trials, lab.totals.runs, lab.time_since(begun));
-        let end = End {
-            pasted: 0,
-            status,
-            sets: lab.totals.sets,
-            trials,
-            runs,
-            duration,
-            noise: None,
-            answers: Vec::new(),
-            kind: None,
-            words,
-            log: None,
-            next: Vec::new(),
-            continuation: None,
-        };
-        lab.end(end)
+        lab.end(End { sets: lab.totals.sets, trials, runs, duration, ..End::new(status, words) })
     }
 }
 

@@ -8,8 +8,8 @@ use super::refinable_target::RefinableTarget;
 use crate::{
     axes::{FurtherSearch, facts::SourceVersions},
     lab::{Lab, Named, Searched},
-    output::events::{End, Event},
-    record::exit_status::Exit,
+    output::events::Event,
+    record::{end::End, exit_status::Exit},
     units::listed,
 };
 

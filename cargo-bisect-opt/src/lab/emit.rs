@@ -1,6 +1,6 @@
 //! Events of a search in progress.
 
-use std::{collections::BTreeSet, io, num::NonZeroUsize, path::PathBuf};
+use std::{collections::BTreeSet, io, num::NonZeroUsize, path::PathBuf, rc::Rc};
 
 use bisect_core::{
     ChangeId,
@@ -23,11 +23,22 @@ use super::{
 use crate::{
     axes::CulpritChanges,
     output::{
-        events::{Event, Found, LogEnd, PatchFiles, Patches, Replay, RunBegins, Smallest, TrialDone, in_milliseconds},
+        events::{Event, RunBegins},
         log_end,
     },
     process::{processors::Processors, shell},
-    record::{conclusion_kind::ConclusionKind, noise::CulpritEstimate, trial::TrialContext},
+    record::{
+        SmallestSet,
+        change::ChangeRecord,
+        conclusion_kind::ConclusionKind,
+        culprit::{CulpritRecord, PatchFiles, Patches, Replay},
+        end::LogEnd,
+        headline::headline,
+        milliseconds::in_milliseconds,
+        noise::CulpritEstimate,
+        snippets::Own,
+        trial::{TrialContext, TrialRecord},
+    },
     report::{content::Report, scan},
     run::{reader::Reader, result::RunResult, spec::RunSpec},
     units::plural,
@@ -110,8 +121,8 @@ pub(super) fn trial<T: Target>(
     let context = TrialContext { start_ms, slot, ..context(session, trial) };
     let is_repeat = session.search.trial_state(trial.id).repeats().is_some();
     let n = if is_repeat { 0 } else { number(session, trial.id) };
-    let done = TrialDone { is_repeat, matches, context, ..done(trial.id, n, pattern, times, duration, runs) };
-    session.lab.emit(&Event::Trial(&done))?;
+    let done = TrialRecord { is_repeat, matches, context, ..done(n, pattern, times, duration, runs) };
+    session.lab.emit(&Event::Trial(trial.id, &done))?;
     let advice = session.parallelism_hint.as_mut().and_then(|hint| hint.add(done.duration, Processors::now()));
     advice.map_or(Ok(()), |advice| session.lab.emit(&Event::Note(&advice)))
 }
@@ -194,7 +205,7 @@ pub(super) fn smallest<T: Target>(
     };
     let reproduce = session.lab.repetition.line(session.target.reproduce(&again));
     let mode = Mode::of(&trial.selection);
-    session.lab.emit(&Event::Smallest(&Smallest { mode, changes, of, tests, reproduce }))
+    session.lab.emit(&Event::Smallest(&SmallestSet { mode, changes, of, tests, reproduce }))
 }
 
 /// Emits the culprits that were found. Which of several tests a culprit breaks is known only at the end: until then, a
@@ -222,14 +233,13 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
         let numbers = &shared.tests;
         let tests = session.tests.as_deref().map(names);
         let number = session.lab.totals.sets + number + 1;
-        let changes = session.target.axis().numbering().ids(shared.culprit).collect();
-        let found_now = culprit_found(session, number, (shared.culprit, numbers), noise, tests, is_final);
-        found.push(Named { changes, found: found_now });
+        found.push(named(session, number, (shared.culprit, numbers), noise, tests, is_final));
     }
     found.sort_by_key(|named| named.found.set);
-    for Named { found, .. } in &mut found {
-        found.patches = patches(session, found)?;
+    for named in &mut found {
+        Rc::make_mut(&mut named.found).patches = patches(session, named)?;
         session.smallest_failure.forget();
+        let found = &named.found;
         session.lab.emit(&if is_final { Event::Found(found) } else { Event::Preliminary(found) })?;
     }
     if is_final {
@@ -240,11 +250,12 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
 
 /// Writes a culprit as patches into the run directory, if its changes are edits of source files. The answer is complete
 /// without these files, so an error is only a note.
-fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -> io::Result<Option<PatchFiles>> {
-    let ids: Vec<_> = found.changes.iter().map(|change| change.id).collect();
+fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, named: &Named) -> io::Result<Option<PatchFiles>> {
+    let (set, mode) = (named.found.set, named.found.mode);
+    let ids: Vec<_> = named.reports.iter().map(|change| change.id).collect();
     let write = |patches: Patches| {
-        let culprit = session.lab.run_dir.write_patch(&format!("culprit-{}", found.set), &patches.culprit)?;
-        let undo = session.lab.run_dir.write_patch(&format!("culprit-{}-undo", found.set), &patches.undo)?;
+        let culprit = session.lab.run_dir.write_patch(&format!("culprit-{set}"), &patches.culprit)?;
+        let undo = session.lab.run_dir.write_patch(&format!("culprit-{set}-undo"), &patches.undo)?;
         let shown = |path: PathBuf| {
             let path = if patches.top.is_some() { std::path::absolute(path)? } else { path };
             io::Result::Ok(path.display().to_string())
@@ -253,10 +264,10 @@ fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -
         let top = patches.top.map(|top| top.display().to_string());
         Ok(PatchFiles { culprit, undo, top, versions: patches.versions })
     };
-    match session.target.axis().patches(&ids, found.mode).and_then(|patches| patches.map(write).transpose()) {
+    match session.target.axis().patches(&ids, mode).and_then(|patches| patches.map(write).transpose()) {
         Ok(written) => Ok(written),
         Err(error) => {
-            let note = format!("the patches of culprit {} cannot be written: {error}", found.set);
+            let note = format!("the patches of culprit {set} cannot be written: {error}");
             session.lab.emit(&Event::Note(&note))?;
             Ok(None)
         }
@@ -349,14 +360,15 @@ fn culprit_estimate<T: Target>(
     shared.tests.iter().filter_map(of_test).min_by(|a, b| a.confidence.total_cmp(&b.confidence))
 }
 
-fn culprit_found<T: Target>(
+/// Records a culprit. Its code is read when the answer is final.
+fn named<T: Target>(
     session: &Session<'_, '_, '_, '_, T>,
     number: usize,
     (culprit, numbers): (&Culprit, &[usize]),
     noise: Option<CulpritEstimate>,
     tests: Option<Vec<String>>,
     is_final: bool,
-) -> Found {
+) -> Named {
     let runs = &session.confirming_runs[&culprit.confirmed_by];
     let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
     let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
@@ -365,10 +377,10 @@ fn culprit_found<T: Target>(
     let ids = session.untested_steps.candidates(session.target.axis().numbering(), numbers, culprit);
     let report = |&id: &ChangeId| session.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
     let (axis, root, mode) = (session.target.axis(), session.target.root(), culprit.mode);
-    let changes: Vec<_> = ids.iter().map(|id| axis.change(report(id), root, mode)).collect();
+    let reports: Vec<_> = ids.iter().map(|id| axis.change(report(id), root, mode)).collect();
     let line = session.target.line();
-    let words = axis.words(&CulpritChanges { ids: &ids, changes: &changes, mode, line: &line });
-    let headline = if ids.len() > needed {
+    let words = axis.words(&CulpritChanges { ids: &ids, changes: &reports, mode, line: &line });
+    let special = if ids.len() > needed {
         Some(untested_steps::headline(session.target.terms().change, ids.len(), culprit.mode))
     } else if session.untested_steps.fails_before(session.target.axis().numbering().order, numbers, culprit) {
         Some(untested_steps::headline_of_another(session.target.terms().change))
@@ -422,30 +434,33 @@ fn culprit_found<T: Target>(
     } else {
         (repeated(exact), passes.next().map(repeated), None)
     };
-    let inside = session.lab.next_steps.inside_of_commits(&changes);
+    let inside = session.lab.next_steps.inside_of_commits(&reports);
     let next = words.next_step.into_iter().chain(inside).reduce(|all, more| format!("{all}\n{more}"));
-    let last_change = changes.first().and_then(|change| session.target.last_change(change));
-    Found {
+    let own = is_final.then(|| Own::new(root));
+    let found = CulpritRecord {
         set: number,
+        search: session.lab.searches,
         mode,
         confirmed: true,
-        changes,
-        noise,
-        moments: None,
-        within: session.lab.parent_culprit,
-        headline,
-        next,
+        headline: own.as_ref().map(|own| headline(own, mode, &reports, &tests, special)).unwrap_or_default(),
+        changes: reports.iter().map(|report| ChangeRecord::new(report, own.as_ref())).collect(),
+        last_change: reports.first().and_then(|change| session.target.last_change(change)),
+        tests,
         is_of_tests: session.tests.is_some(),
+        failures,
         reproduce,
         passes,
         short: words.short_line,
         pasted,
         replaces,
-        last_change,
         replay,
-        tests,
         stop_gap: words.stop_gap.filter(|_| mode == Mode::Enable),
         patches: None,
-        failures,
-    }
+        next,
+        noise,
+        moment: None,
+        within: session.lab.parent_culprit,
+    };
+    let changes = session.target.axis().numbering().ids(culprit).collect();
+    Named { changes, reports, found: Rc::new(found) }
 }

@@ -22,8 +22,9 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::target::Runner;
 use crate::{
-    output::{events::in_milliseconds, json_lines},
+    output::json_lines,
     process::own_file,
+    record::milliseconds::in_milliseconds,
     run::{repetition::Repetition, spec::RunSpec},
 };
 

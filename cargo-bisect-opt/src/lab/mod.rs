@@ -41,19 +41,26 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Incomplete, Mode, Options, Question, Search, Selection, Trial, TrialId, Verdict},
+    search::{Incomplete, Mode, Options, Order, Question, Search, Selection, Trial, TrialId, Verdict},
 };
 
 use crate::{
     output::{
         conclusion::Conclusion,
-        events::{End, Event, Found, RunBegins, SearchedChanges, Start, TrialDone, in_milliseconds},
+        events::{Event, RunBegins, SearchedChanges, Start},
         listeners::Listeners,
         next_steps::NextSteps,
         run_dir::RunDir,
     },
     process::interrupt::Interrupt,
-    record::{exit_status::Exit, trial::TrialContext},
+    record::{
+        CulpritPositions, SearchRecord,
+        culprit::CulpritRecord,
+        end::End,
+        exit_status::Exit,
+        milliseconds::in_milliseconds,
+        trial::{TrialContext, TrialRecord},
+    },
     report::content::Report,
     run::{
         error::RunError,
@@ -154,8 +161,10 @@ pub(crate) struct OtherFailure {
 pub(crate) struct Named {
     /// Its changes.
     pub(crate) changes: Vec<ChangeId>,
-    /// The content of the report.
-    pub(crate) found: Found,
+    /// The reports of its changes, and of those that no run could tell apart from them.
+    pub(crate) reports: Vec<Report>,
+    /// Its record, which listeners share.
+    pub(crate) found: Rc<CulpritRecord>,
 }
 
 impl Lab<'_> {
@@ -164,7 +173,7 @@ impl Lab<'_> {
     /// # Errors
     /// If the event cannot be emitted.
     pub(crate) fn list(&mut self, found: &[Named]) -> io::Result<()> {
-        let found: Vec<_> = found.iter().map(|named| &named.found).collect();
+        let found: Vec<_> = found.iter().map(|named| &*named.found).collect();
         if found.len() > 1 { self.emit(&Event::List(&found)) } else { Ok(()) }
     }
 
@@ -225,8 +234,7 @@ impl Lab<'_> {
             let (log, other_failure) = (emit::last_log(&session), emit::changes_of_other_failure(&session));
             io::Result::Ok((session.search, conclusion, noise, session.named, log, other_failure))
         })?;
-        let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests);
-        let of_tests: Vec<_> = of_tests.cloned().collect();
+        let of_tests: Vec<_> = found.iter().map(|named| &*named.found).filter(|found| found.is_of_tests).collect();
         if !of_tests.is_empty() {
             self.emit(&Event::Groups(&of_tests))?;
         }
@@ -236,19 +244,15 @@ impl Lab<'_> {
         }
         let Conclusion { status, kind, words } = conclusion;
         let end = End {
-            status,
             sets: found.len(),
             trials: search.progress().trials(),
             runs: search.progress().runs(),
             pasted: self.pasted.take(),
             duration: self.time_since(begun),
             noise,
-            answers: Vec::new(),
             kind,
-            words,
             log,
-            next: Vec::new(),
-            continuation: None,
+            ..End::new(status, words)
         };
         self.totals.sets += found.len();
         self.totals.trials += end.trials;
@@ -351,8 +355,8 @@ impl Lab<'_> {
         });
         if let Ok(result) = &result {
             let results = std::slice::from_ref(result);
-            let done = TrialDone { context, ..trial_done::done(id, n, pattern, 1, result.duration, results) };
-            self.emit(&Event::Trial(&done))?;
+            let done = TrialRecord { context, ..trial_done::done(n, pattern, 1, result.duration, results) };
+            self.emit(&Event::Trial(id, &done))?;
         }
         Ok(result)
     }
@@ -389,17 +393,21 @@ impl Lab<'_> {
     /// Emits that a search of this target begins.
     fn emit_start<T: Target>(&mut self, target: &T, jobs: usize) -> io::Result<()> {
         self.searches += 1;
-        let start = Start {
+        let terms = target.terms();
+        let search = SearchRecord {
             search: self.searches,
-            axis: target.terms(),
+            axis: terms.axis.to_owned(),
+            noun: terms.change.to_owned(),
             subject: target.axis().subject(),
             target: target.describe(),
             jobs,
-            seed: self.seed,
-            order: target.axis().numbering().order,
+            seed: self.seed.of_search(),
+            order: order_name(target.axis().numbering().order).to_owned(),
             within: self.parent_culprit,
-            rustc: if self.searches == 1 { target.rustc() } else { None },
+            changes: None,
+            culprits: Vec::new(),
         };
+        let start = Start { search, terms, rustc: if self.searches == 1 { target.rustc() } else { None } };
         self.emit(&Event::Start(&start))
     }
 
@@ -448,13 +456,21 @@ impl Lab<'_> {
     }
 }
 
+/// Returns the name of an order of changes in the record.
+fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::ByHash => "hash",
+        Order::Given => "given",
+        Order::Counter => "counter",
+    }
+}
+
 /// Returns the number of changes that a search knows, and the positions of those of its culprits.
 fn changes_of(search: &Search, numbering: Numbering, found: &[Named]) -> SearchedChanges {
     let progress = search.progress();
     let positions = |named: &Named| {
         let position = |&change: &ChangeId| progress.position(numbering.rank(named.found.mode, change));
-        named.changes.iter().filter_map(position).collect()
+        CulpritPositions { set: named.found.set, positions: named.changes.iter().filter_map(position).collect() }
     };
-    let culprits = found.iter().map(|named| (named.found.set, positions(named))).collect();
-    SearchedChanges { changes: progress.changes(), culprits }
+    SearchedChanges { changes: progress.changes(), culprits: found.iter().map(positions).collect() }
 }

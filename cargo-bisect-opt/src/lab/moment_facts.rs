@@ -10,12 +10,16 @@ use bisect_core::{
 
 use super::target::{Reproduction, Target};
 use crate::{
-    output::{
-        events::{Found, Replay},
-        moments::BrokenMoment,
+    record::{
+        change::ChangeRecord,
+        culprit::{BrokenMoment, CulpritRecord, Replay, WayBack},
+        exit_status::Exit,
+        snippets::Own,
     },
-    record::exit_status::Exit,
-    report::{content::Report, watched::Description},
+    report::{
+        content::{Location, Report},
+        watched::Description,
+    },
     run::{limit::Limit, moment, reader::Reader},
     units::{grouped, listed, nearest},
 };
@@ -105,7 +109,7 @@ impl MomentFacts {
         target: &impl Target,
         set: usize,
         inputs: &Path,
-    ) -> Result<(Exit, String, Option<Found>), WatchError> {
+    ) -> Result<(Exit, String, Option<CulpritRecord>), WatchError> {
         let name = &self.name;
         match finding {
             Finding::NoMoment => Err(WatchError::Unusable(self.no_moment())),
@@ -146,29 +150,27 @@ impl MomentFacts {
         )
     }
 
-    fn answer(&self, good: Option<u64>, bad: u64, target: &impl Target, set: usize, inputs: &Path) -> Found {
+    fn answer(&self, good: Option<u64>, bad: u64, target: &impl Target, set: usize, inputs: &Path) -> CulpritRecord {
+        let own = Own::new(target.root());
         let change = |moment: u64| {
             let described = self.moments.get(&moment);
             let report = described.map_or_else(|| Report::new(ChangeId(moment)), |moments| moments.report(moment));
             target.axis().change(report, target.root(), Mode::Enable)
         };
+        let record = |change: &Report| ChangeRecord::new(change, Some(&own));
         let values = |moment| self.moments.get(&moment).map(|moment| moment.values.clone()).unwrap_or_default();
         let bad_change = change(bad);
-        let moments = BrokenMoment {
-            name: self.name.clone(),
+        let moment = BrokenMoment {
             n: bad,
             of: self.search.count(),
-            reached: self.search.reached(),
             evaluations: self.trials,
-            by: if self.runs == 1 { "copies" } else { "reruns" },
+            by: if self.runs == 1 { WayBack::Copies } else { WayBack::Reruns },
             failure: self.failures.get(&bad).cloned(),
             was_false_before: self.search.was_bad_before(),
             values: values(bad),
-            last_good: good.map(change).into_iter().collect(),
+            last_good: good.map(|good| record(&change(good))).into_iter().collect(),
             last_good_values: good.map(values).unwrap_or_default(),
         };
-        let last_change = target.last_change(&bad_change);
-        let place = bad_change.location.as_ref().map(ToString::to_string);
         let line = |selection, reader| {
             target.reproduce(&Reproduction {
                 selection,
@@ -181,29 +183,28 @@ impl MomentFacts {
         };
         let (at_bad, before) = (moment::describe(bad), moment::at(good.unwrap_or(bad)));
         let replay = Replay { culprit: line(&at_bad, Reader::Replay), others: line(&before, Reader::Replay) };
-        Found {
-            pasted: None,
-            short: None,
+        CulpritRecord {
             set,
             mode: Mode::Enable,
             confirmed: true,
-            headline: Some(moments.headline(place)),
-            changes: vec![bad_change],
-            tests: Vec::new(),
-            failures: Vec::new(),
+            headline: self.headline(bad, bad_change.location.as_ref()),
+            changes: vec![record(&bad_change)],
+            // Evaluations of a moment have the same exit status, so no line passes.
             reproduce: line(&at_bad, Reader::Person),
-            // Evaluations of a moment have the same exit status.
-            passes: None,
-            replaces: None,
-            last_change,
+            last_change: target.last_change(&bad_change),
             replay,
-            stop_gap: None,
-            patches: None,
-            next: None,
-            noise: None,
-            moments: Some(moments),
-            within: None,
-            is_of_tests: false,
+            moment: Some(moment),
+            ..CulpritRecord::default()
         }
+    }
+
+    /// Returns the sentence that names the first bad moment, and its place.
+    fn headline(&self, bad: u64, place: Option<&Location>) -> String {
+        let of = match self.search.count() {
+            Some(of) => format!("of {}", grouped(of)),
+            None => format!("of at least {}", grouped(self.search.reached())),
+        };
+        let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+        format!("`{}` breaks at moment {} {of}{place}", self.name, grouped(bad))
     }
 }

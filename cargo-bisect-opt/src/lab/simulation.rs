@@ -24,20 +24,24 @@ use super::{Lab, Searched, Totals, journal::Journal, target::Target};
 use crate::{
     output::{
         closing::Closing,
-        events::{Answer, Event, Fact, Sink},
+        events::{Event, Sink},
         formats::text,
         json::Json,
         listeners::{Listener, Listeners},
         next_steps::NextSteps,
-        record::{self, Record},
-        recorded::Provenance,
         results::Results,
         run_dir::RunDir,
+        run_dir_record::{self, RunDirRecord},
         terminal::{self, Terminal},
         trace::Trace,
     },
     process::interrupt::Interrupt,
-    record::{exit_status::Exit, noise},
+    record::{
+        Provenance,
+        end::{Answer, Fact},
+        exit_status::Exit,
+        noise,
+    },
     run::{in_flight::InFlight, repetition::Repetition, seed::Seed},
 };
 use behaviour::Settings;
@@ -116,7 +120,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
         journal: Rc::new(journal),
         out_dir,
         listeners: Listeners::new([
-            Listener::new("the run directory", Record::new(&run_dir, provenance)).lasting(),
+            Listener::new("the run directory", RunDirRecord::new(&run_dir, provenance)).lasting(),
             trace,
             Listener::new("the answer alone", results_alone).with_certain_culprits(),
             Listener::new("the answer", results).with_certain_culprits(),
@@ -135,7 +139,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);
     let journal = fs_err::read_to_string(run_dir.journal()).expect("a journal");
-    let recorded = record::read_all(directory.path()).expect("it was recorded").expect("there is an answer");
+    let recorded = run_dir_record::read_all(directory.path()).expect("it was recorded").expect("there is an answer");
     let answers = [answer.take(), terminal::without_colors(&text::render(&recorded))];
     Simulated {
         screen: without_times(&screen.take()),
@@ -189,7 +193,7 @@ fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]
                 lab.parent_culprit = Some(culprit);
                 let found = lab.search(&mut target)?.found;
                 let changes = found.iter().flat_map(|named| &named.found.changes);
-                let facts = changes.map(|change| Fact { of: "inside", text: change.name.clone() }).collect();
+                let facts = changes.map(|change| Fact::new("inside", change.name.clone())).collect();
                 let answer = Answer { set: culprit, facts, advice: vec!["look at it".to_owned()] };
                 lab.emit(&Event::Answer(&answer))?;
                 end.answers.push(answer);

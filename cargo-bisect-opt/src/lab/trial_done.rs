@@ -1,29 +1,20 @@
-//! The event of an answered trial, with its place in the search.
+//! The record of an answered trial, with its place in the search.
 
 use std::{collections::HashSet, time::Duration};
 
-use bisect_core::search::{Outcome, Question, Trial, TrialId};
+use bisect_core::search::{Outcome, Question, Trial};
 
 use super::{session::Session, target::Target};
 use crate::{
-    output::events::TrialDone,
-    record::trial::{self, TrialContext, TrialEstimate},
+    record::trial::{TrialContext, TrialEstimate, TrialOutcome, TrialRecord, compact},
     run::result::RunResult,
 };
 
-/// Returns the event of a trial, from the runs of each of its tests.
-pub(super) fn done(
-    trial: TrialId,
-    n: usize,
-    pattern: String,
-    times: usize,
-    duration: Duration,
-    runs: &[RunResult],
-) -> TrialDone {
+/// Returns the record of a trial, from the runs of each of its tests.
+pub(super) fn done(n: usize, pattern: String, times: usize, duration: Duration, runs: &[RunResult]) -> TrialRecord {
     let (outcome, reason) = together(runs);
-    TrialDone {
+    TrialRecord {
         n,
-        trial,
         is_repeat: false,
         pattern,
         matches: distinct(runs),
@@ -45,7 +36,7 @@ pub(super) fn context<T: Target>(session: &Session<'_, '_, '_, '_, T>, trial: &T
         search: session.lab.searches,
         question: question_name(trial.question).to_owned(),
         of: search.progress().changes(),
-        selected: trial::compact(&search.trial_state(trial.id).enabled()),
+        selected: compact(&search.trial_state(trial.id).enabled()),
         logs: runs.map(|&run| session.lab.log_name(run)).collect(),
         estimate: estimate.map(|estimate| TrialEstimate::from(&estimate).per_execution(session.lab.repetition)),
         ..TrialContext::default()
@@ -73,19 +64,19 @@ pub(super) fn distinct(runs: &[RunResult]) -> usize {
 }
 
 /// Returns the outcome of all tests of a trial, and its reason.
-fn together(runs: &[RunResult]) -> (&'static str, String) {
+fn together(runs: &[RunResult]) -> (TrialOutcome, String) {
     let with = |is: fn(Outcome) -> bool| runs.iter().filter(|run| is(run.outcome)).collect::<Vec<_>>();
     let failed = with(|outcome| outcome == Outcome::Fail);
     let unresolved = with(|outcome| matches!(outcome, Outcome::Unresolved(_)));
     let (outcome, those) = match (failed.as_slice(), unresolved.as_slice()) {
         ([], []) => {
             return (
-                "pass",
+                TrialOutcome::Pass,
                 runs.iter().map(|run| run.reason.clone()).find(|reason| !reason.is_empty()).unwrap_or_default(),
             );
         }
-        ([], unresolved) => ("unresolved", unresolved),
-        (failed, _) => ("fail", failed),
+        ([], unresolved) => (TrialOutcome::Unresolved, unresolved),
+        (failed, _) => (TrialOutcome::Fail, failed),
     };
     let reason = match (runs, those) {
         ([run], _) => run.reason.clone(),

@@ -3,7 +3,7 @@
 //! The program itself searches as far as it can. This loop follows by its lines, and asks for further moments in new
 //! runs until the search is over. It believes no line: each has to fit the search that it makes itself.
 
-use std::{io, thread, time::Duration};
+use std::{io, rc::Rc, thread, time::Duration};
 
 use bisect_core::{
     moments::{Finding, MomentStep, MomentVerdict},
@@ -18,9 +18,16 @@ use super::{
     workers::{Next, Wait, Workers},
 };
 use crate::{
-    output::events::{End, Event, RunBegins, SearchedChanges, TrialDone, in_milliseconds},
+    output::events::{Event, RunBegins, SearchedChanges},
     process::own_file,
-    record::{exit_status::Exit, trial::TrialContext},
+    record::{
+        CulpritPositions,
+        culprit::CulpritRecord,
+        end::End,
+        exit_status::Exit,
+        milliseconds::in_milliseconds,
+        trial::{TrialContext, TrialOutcome, TrialRecord},
+    },
     report::watched::{self, Evaluation, WatchFact, WatchedProcess},
     run::{error::RunError, limit::Limit, moment},
     units::{grouped, plural},
@@ -70,30 +77,20 @@ impl Lab<'_> {
             Ok(found) => found,
             Err(error) => (error.exit(), error.to_string(), None),
         };
-        let bad = found.as_ref().and_then(|found| Some(found.moments.as_ref()?.n));
+        let found = found.map(|found| Rc::new(CulpritRecord { search: hunt.lab.searches, ..found }));
+        let bad = found.as_ref().and_then(|found| Some(found.moment.as_ref()?.n));
         let (trials, runs) = (hunt.facts.trials, hunt.facts.runs);
         let changes = position_of(hunt.facts.search.reached());
         if let Some(found) = &found {
             self.emit(&Event::Found(found))?;
         }
-        let end = End {
-            pasted: 0,
-            status,
-            sets: usize::from(found.is_some()),
-            trials,
-            runs,
-            duration: self.time_since(begun),
-            noise: None,
-            answers: Vec::new(),
-            kind: None,
-            words,
-            log: None,
-            next: Vec::new(),
-            continuation: None,
-        };
-        let culprits =
-            found.iter().zip(bad).map(|(found, bad)| (found.set, vec![position_of(bad).saturating_sub(1)])).collect();
-        self.emit(&Event::Searched(&SearchedChanges { changes, culprits }))?;
+        let (sets, duration) = (usize::from(found.is_some()), self.time_since(begun));
+        let end = End { sets, trials, runs, duration, ..End::new(status, words) };
+        let culprits = found.iter().zip(bad).map(|(found, bad)| {
+            let positions = vec![position_of(bad).saturating_sub(1)];
+            CulpritPositions { set: found.set, positions }
+        });
+        self.emit(&Event::Searched(&SearchedChanges { changes, culprits: culprits.collect() }))?;
         self.end(end)?;
         Ok(Watched { status, bad })
     }
@@ -305,13 +302,12 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         let Evaluation { moment, verdict, failure } = evaluation;
         self.show_beginning(*moment)?;
         self.lab.numbered += 1;
-        let done = TrialDone {
+        let done = TrialRecord {
             n: self.lab.numbered,
-            trial: TrialId(self.facts.trials),
             is_repeat: false,
             pattern: format!("{}@{moment}", self.facts.name),
             matches: 0,
-            outcome: if *verdict == MomentVerdict::Good { "pass" } else { "fail" },
+            outcome: if *verdict == MomentVerdict::Good { TrialOutcome::Pass } else { TrialOutcome::Fail },
             reason: failure.clone().unwrap_or_default(),
             runs: 1,
             duration: std::mem::take(&mut self.duration),
@@ -326,8 +322,9 @@ impl<T: Target> MomentHunt<'_, '_, T> {
                 estimate: None,
             },
         };
+        let id = TrialId(self.facts.trials);
         self.facts.trials += 1;
-        self.lab.emit(&Event::Trial(&done))
+        self.lab.emit(&Event::Trial(id, &done))
     }
 }
 

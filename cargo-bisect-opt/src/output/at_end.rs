@@ -4,9 +4,9 @@ use std::io;
 
 use super::{
     events::{Event, Sink},
-    recorded::{Provenance, RecordedRun},
     recording::Recording,
 };
+use crate::record::{Provenance, RunRecord};
 
 /// A listener that passes the record of a search to a function when the search has ended.
 pub(super) struct AtEnd<W> {
@@ -14,14 +14,14 @@ pub(super) struct AtEnd<W> {
     write: W,
 }
 
-impl<W: FnMut(&RecordedRun) -> io::Result<()>> AtEnd<W> {
+impl<W: FnMut(&RunRecord) -> io::Result<()>> AtEnd<W> {
     /// Creates the listener of a search.
     pub(super) fn new(provenance: Provenance, write: W) -> Self {
         Self { recording: Recording::new(provenance).with_trials(), write }
     }
 }
 
-impl<W: FnMut(&RecordedRun) -> io::Result<()>> Sink for AtEnd<W> {
+impl<W: FnMut(&RunRecord) -> io::Result<()>> Sink for AtEnd<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.recording.learn(event);
         if let Event::End(_) = event { (self.write)(self.recording.run()) } else { Ok(()) }

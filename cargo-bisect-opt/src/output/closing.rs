@@ -3,17 +3,19 @@
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use super::{
-    events::{End, Event, Sink},
-    recorded::{RecordedEnd, RecordedLog},
+    events::{Event, Sink},
     style::{BOLD, DIM, ODD},
     terminal,
 };
 use crate::{
-    record::exit_status::Exit,
+    record::{
+        end::{End, LogEnd},
+        exit_status::Exit,
+        milliseconds::rounded_down,
+    },
     units::{plural, seconds},
 };
 
@@ -22,7 +24,7 @@ use crate::{
 /// # Errors
 /// If it cannot be written.
 pub(super) fn show_end(err: &mut impl Write, end: &End, out_dir: &Path) -> io::Result<()> {
-    show_conclusion(err, &RecordedEnd::from(end))?;
+    show_conclusion(err, end)?;
     // The conclusion of an interrupted search says what is kept.
     if end.status == Exit::Limit {
         let directory = out_dir.display();
@@ -36,11 +38,11 @@ pub(super) fn show_end(err: &mut impl Write, end: &End, out_dir: &Path) -> io::R
 ///
 /// # Errors
 /// If it cannot be written.
-pub(super) fn show_conclusion(err: &mut impl Write, end: &RecordedEnd) -> io::Result<()> {
+pub(super) fn show_conclusion(err: &mut impl Write, end: &End) -> io::Result<()> {
     let (trials, runs) = (plural(end.trials, "trial"), plural(end.runs, "run"));
-    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.message, seconds(Duration::from_millis(end.ms)))?;
-    let Some(RecordedLog { path, lines }) = &end.log else { return Ok(()) };
-    writeln!(err, "\n{BOLD}the end of {path}:{BOLD:#}")?;
+    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.words, seconds(rounded_down(end.duration)))?;
+    let Some(LogEnd { path, lines }) = &end.log else { return Ok(()) };
+    writeln!(err, "\n{BOLD}the end of {}:{BOLD:#}", path.display())?;
     lines.iter().try_for_each(|line| writeln!(err, "  {DIM}|{DIM:#} {line}"))
 }
 

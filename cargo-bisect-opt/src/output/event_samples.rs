@@ -4,8 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use bisect_core::search::{Mode, Question, TrialId};
 
-use super::events::{RunBegins, TrialDone};
-use crate::record::trial::TrialContext;
+use super::events::RunBegins;
+use crate::record::trial::{TrialContext, TrialOutcome, TrialRecord};
 
 /// Returns the beginning of the first run, with every change.
 pub(super) fn run_begins() -> RunBegins<'static> {
@@ -28,14 +28,13 @@ pub(super) fn run_begins() -> RunBegins<'static> {
 }
 
 /// Returns the answer to its trial, after this time.
-pub(super) fn trial_done(duration: Duration) -> TrialDone {
-    TrialDone {
+pub(super) fn trial_done(duration: Duration) -> TrialRecord {
+    TrialRecord {
         n: 1,
-        trial: TrialId(0),
         is_repeat: false,
         pattern: "y".to_owned(),
         matches: 3,
-        outcome: "pass",
+        outcome: TrialOutcome::Pass,
         reason: String::new(),
         runs: 1,
         duration,

@@ -2,27 +2,24 @@
 
 use std::io::{self, Write};
 
-use super::{
-    at_end::AtEnd,
-    events::Sink,
-    formats::AnswerFormat,
-    recorded::{Provenance, RecordedRun},
-    terminal,
+use super::{at_end::AtEnd, events::Sink, formats::AnswerFormat, terminal};
+use crate::{
+    hidden::escaped_in_json,
+    record::{Provenance, RunRecord},
 };
-use crate::hidden::escaped_in_json;
 
 /// Writes what a search has recorded to standard output.
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn show(format: &AnswerFormat, run: &RecordedRun) -> io::Result<()> {
+pub(crate) fn show(format: &AnswerFormat, run: &RunRecord) -> io::Result<()> {
     if format.is_for_terminal {
         return write_to(&mut terminal::stdout(), format, run);
     }
     write_to(&mut io::stdout().lock(), format, run)
 }
 
-fn write_to(out: &mut impl Write, format: &AnswerFormat, run: &RecordedRun) -> io::Result<()> {
+fn write_to(out: &mut impl Write, format: &AnswerFormat, run: &RunRecord) -> io::Result<()> {
     let text = (format.render)(run);
     // The others are for a terminal, which shows hidden characters, or a page, which has none.
     let text = if format.is_for_terminal { text.into() } else { escaped_in_json(&text) };

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     events::{Event, Sink},
@@ -11,19 +12,31 @@ use super::{
 
 /// Version of the format.
 const VERSION: u32 = 1;
+/// The fields of the beginning of a search, and of a culprit, its changes and their frames, that only `result.json` has.
+const OF_SEARCHES: [&str; 5] = ["noun", "subject", "order", "changes", "culprits"];
+const OF_CULPRITS: [&str; 9] =
+    ["search", "headline", "is_of_tests", "replay", "noun", "details", "is_patch", "source", "own"];
 
 /// One line.
 #[derive(Debug, Serialize)]
 pub(crate) struct Line<'a, T> {
     v: u32,
+    /// The name of the event; none in the run directory, if the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'static str>,
     #[serde(flatten)]
-    event: &'a T,
+    record: &'a T,
 }
 
 impl<'a, T> Line<'a, T> {
-    /// Adds the version of the format to an event.
-    pub(crate) fn new(event: &'a T) -> Self {
-        Self { v: VERSION, event }
+    /// Adds the version of the format to a record.
+    pub(crate) fn new(record: &'a T) -> Self {
+        Self { v: VERSION, event: None, record }
+    }
+
+    /// Adds the version of the format and the name of an event to a part of a record.
+    pub(crate) fn of(event: &'static str, record: &'a T) -> Self {
+        Self { event: Some(event), ..Self::new(record) }
     }
 }
 
@@ -31,18 +44,40 @@ impl<'a, T> Line<'a, T> {
 #[derive(Debug)]
 pub(crate) struct Json<W>(pub(crate) W);
 
+impl<W: Write> Json<W> {
+    fn write(&mut self, event: &'static str, record: &impl Serialize) -> io::Result<()> {
+        json_lines::add(&mut self.0, &Line::of(event, record))?;
+        self.0.flush()
+    }
+}
+
 impl<W: Write> Sink for Json<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let is_shown = match event {
-            Event::Start(_) | Event::Found(_) | Event::End(_) => true,
+        match event {
+            Event::Start(start) => self.write("start", &without(&OF_SEARCHES, &start.search)?),
             // A repeated run with the same outcome is no trial of its own.
-            Event::Trial(trial) => !trial.is_repeat,
-            _ => false,
-        };
-        if !is_shown {
-            return Ok(());
+            Event::Trial(_, trial) if !trial.is_repeat => self.write("trial", trial),
+            Event::Found(found) => self.write("found", &without(&OF_CULPRITS, &***found)?),
+            Event::End(end) => self.write("end", end),
+            _ => Ok(()),
         }
-        json_lines::add(&mut self.0, &Line::new(event))?;
-        self.0.flush()
+    }
+}
+
+/// Returns a record without these fields, at any depth.
+fn without(fields: &[&str], record: &impl Serialize) -> io::Result<Value> {
+    let mut value = serde_json::to_value(record)?;
+    remove(fields, &mut value);
+    Ok(value)
+}
+
+fn remove(names: &[&str], value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !names.contains(&name.as_str()));
+            fields.values_mut().for_each(|value| remove(names, value));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| remove(names, value)),
+        _ => {}
     }
 }

@@ -1,8 +1,9 @@
 //! The listeners of a search. A listener that fails does not affect the others.
 
-use std::{fmt, io, mem};
+use std::{fmt, io, mem, rc::Rc};
 
-use super::events::{Event, Found, Sink};
+use super::events::{Event, Sink};
+use crate::record::culprit::CulpritRecord;
 
 /// A sink and its substitute.
 pub(crate) struct Listener<'a> {
@@ -14,7 +15,7 @@ pub(crate) struct Listener<'a> {
     /// True if the sink gets later events even if it fails.
     is_lasting: bool,
     /// The culprits that the present search may still withdraw; `None` if the sink gets them at once.
-    uncertain: Option<Vec<Found>>,
+    uncertain: Option<Vec<Rc<CulpritRecord>>>,
 }
 
 impl<'a> Listener<'a> {
@@ -48,7 +49,7 @@ impl<'a> Listener<'a> {
         if let Some(uncertain) = &mut self.uncertain {
             match event {
                 Event::Found(found) => {
-                    uncertain.push((*found).clone());
+                    uncertain.push(Rc::clone(found));
                     return (true, None);
                 }
                 Event::Withdrawn(culprits) => uncertain.retain(|found| !culprits.contains(&found.set)),

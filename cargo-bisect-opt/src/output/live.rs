@@ -120,7 +120,7 @@ impl SharedLines {
         let mut state = self.state();
         state.progress.learn(event, Instant::now());
         match event {
-            Event::Start(start) => state.is_parallel = start.jobs > 1,
+            Event::Start(start) => state.is_parallel = start.search.jobs > 1,
             Event::Run(run) => {
                 let in_flight: Vec<_> = self.in_flight.states().iter().map(|(_, run)| run.number).collect();
                 state.labels.retain(|number, _| in_flight.contains(number));
@@ -223,7 +223,7 @@ impl<S: Sink> Sink for BesideLive<S> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         let is_silent = match event {
             Event::Run(_) | Event::Smallest(_) | Event::Note(_) => true,
-            Event::Start(_) | Event::Trial(_) => !self.shows_trials,
+            Event::Start(_) | Event::Trial(..) => !self.shows_trials,
             _ => false,
         };
         if is_silent { self.sink.event(event) } else { stderr::beside_live_lines(|| self.sink.event(event)) }

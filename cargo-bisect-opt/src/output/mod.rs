@@ -1,4 +1,4 @@
-//! Events of a search, and their listeners: the trace, the results, JSON and the run directory.
+//! Events of a search, and their listeners: the trace, the results, JSON, the run directory, the page and the formats.
 //!
 //! Only this room knows terminals.
 
@@ -11,7 +11,6 @@ pub(crate) mod events;
 pub(crate) mod formats;
 pub(crate) mod formatted;
 pub(crate) mod groups;
-mod headline;
 pub(crate) mod json;
 pub(crate) mod json_lines;
 mod last_change;
@@ -19,17 +18,15 @@ pub(crate) mod listeners;
 pub(crate) mod live;
 mod live_screen;
 pub(crate) mod log_end;
-pub(crate) mod moments;
 pub(crate) mod next_steps;
 mod page;
 pub(crate) mod page_file;
 mod progress;
-pub(crate) mod record;
-pub(crate) mod recorded;
 mod recording;
 pub(crate) mod results;
 pub(crate) mod run_dir;
 mod run_dir_lock;
+pub(crate) mod run_dir_record;
 mod source_lines;
 mod stack;
 mod style;

@@ -1,9 +1,9 @@
 //! Command lines to run after a search.
 
-use super::events::{End, Event, Found};
+use super::events::Event;
 use crate::{
     process::shell,
-    record::{conclusion_kind::ConclusionKind, exit_status::Exit},
+    record::{conclusion_kind::ConclusionKind, culprit::CulpritRecord, end::End, exit_status::Exit},
     report::content::Report,
 };
 
@@ -65,7 +65,7 @@ impl NextSteps {
         }
     }
 
-    fn of_culprit(&mut self, found: &Found) {
+    fn of_culprit(&mut self, found: &CulpritRecord) {
         let reproduce = Some(&found.reproduce).filter(|_| self.of_culprits.is_empty()).cloned();
         // A checkout would change the user's files.
         let is_harmless = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.contains("git checkout");
@@ -225,58 +225,23 @@ fn line(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::rc::Rc;
 
     use bisect_core::{ChangeId, search::Mode};
 
     use super::*;
     use crate::{
-        output::events::{LogEnd, Replay, Smallest},
+        record::{SmallestSet, end::LogEnd},
         report::kind::ChangeKind,
     };
 
-    fn found(set: usize, changes: Vec<Report>, next: Option<&str>) -> Found {
-        Found {
-            pasted: None,
-            short: None,
-            set,
-            mode: Mode::Enable,
-            confirmed: true,
-            changes,
-            tests: Vec::new(),
-            failures: Vec::new(),
-            reproduce: format!("run {set}"),
-            passes: None,
-            replaces: None,
-            last_change: None,
-            replay: Replay::default(),
-            stop_gap: None,
-            patches: None,
-            next: next.map(str::to_owned),
-            noise: None,
-            moments: None,
-            within: None,
-            headline: None,
-            is_of_tests: false,
-        }
+    fn found(set: usize, next: Option<&str>) -> Rc<CulpritRecord> {
+        let (reproduce, next) = (format!("run {set}"), next.map(str::to_owned));
+        Rc::new(CulpritRecord { set, reproduce, next, ..CulpritRecord::default() })
     }
 
     fn end(status: Exit, sets: usize, runs: usize) -> End {
-        End {
-            pasted: 0,
-            status,
-            sets,
-            trials: runs,
-            runs,
-            duration: Duration::ZERO,
-            noise: None,
-            answers: Vec::new(),
-            kind: None,
-            words: String::new(),
-            log: None,
-            next: Vec::new(),
-            continuation: None,
-        }
+        End { sets, trials: runs, runs, ..End::new(status, String::new()) }
     }
 
     fn steps(words: &str, run_dir: &str, events: &[Event<'_>], mut end: End) -> Vec<String> {
@@ -291,7 +256,7 @@ mod tests {
 
     #[test]
     fn culprits_are_reproduced_replayed_and_reported() {
-        let found = [1, 2, 3, 4].map(|set| found(set, Vec::new(), (set == 2).then_some("# a remark\nlook at it")));
+        let found = [1, 2, 3, 4].map(|set| found(set, (set == 2).then_some("# a remark\nlook at it")));
         let found = found.each_ref().map(Event::Found);
         let replay = |set: usize| format!("cargo bisect-opt replay 'my out' --set {set}");
         let report = "cargo bisect-opt report 'my out' --html bisect.html".to_owned();
@@ -324,15 +289,20 @@ mod tests {
         let of_merged = "# To find the commit among those that it merges:\ncargo bisect-opt test '--commits=b..c' -p x";
         assert_eq!(of_merge, format!("{of_merged}\n{expected}"));
         assert_eq!(inside(Vec::new(), "test --commits v1..HEAD"), None);
-        let found = found(1, vec![commit("a")], Some(&format!("git checkout x && y\n{expected}")));
+        let found = found(1, Some(&format!("git checkout x && y\n{expected}")));
         let steps = steps("test", "bisect.out", &[Event::Found(&found)], end(Exit::Found, 1, 9));
         assert_eq!(steps[..2], ["run 1".to_owned(), line.to_owned()]);
     }
 
     #[test]
     fn a_search_that_was_cut_short_continues() {
-        let smallest =
-            Smallest { mode: Mode::Enable, changes: 3, of: 9, tests: Vec::new(), reproduce: "run smallest".to_owned() };
+        let smallest = SmallestSet {
+            mode: Mode::Enable,
+            changes: 3,
+            of: 9,
+            tests: Vec::new(),
+            reproduce: "run smallest".to_owned(),
+        };
         let smallest = [Event::Smallest(&smallest)];
         for (words, end, expected) in [
             ("exec --max-runs=8 a --max 1", end(Exit::Limit, 0, 8), "exec --resume --max-runs 16 a --max 1"),

@@ -10,18 +10,12 @@ mod search_chart;
 pub(in crate::output) mod tests;
 mod timeline;
 
-use std::time::Duration;
-
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{
-    formats::summary,
-    groups,
-    recorded::{RecordedResult, RecordedRun, RecordedSearch},
-    terminal,
-};
+use super::{formats::summary, groups, terminal};
 use crate::{
     hidden::{is_hidden, shown},
+    record::{ResultRecord, RunRecord, SearchRecord, milliseconds::rounded_down},
     units::{grouped_plural, plural, seconds},
 };
 
@@ -33,7 +27,7 @@ const REPORT: &str = "cargo bisect-opt report ";
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// Renders the page.
-pub(crate) fn render(run: &RecordedRun) -> String {
+pub(crate) fn render(run: &RunRecord) -> String {
     let result = &run.result;
     let status = summary::status(result);
     let target = result.start.as_ref().map(|start| start.target.as_str());
@@ -82,7 +76,7 @@ fn visible(text: &str) -> String {
 }
 
 /// Shows the command and what it ran on.
-fn provenance(result: &RecordedResult) -> Markup {
+fn provenance(result: &ResultRecord) -> Markup {
     let provenance = &result.provenance;
     html! {
         dl.facts {
@@ -98,7 +92,7 @@ fn provenance(result: &RecordedResult) -> Markup {
                     dt { "effort" }
                     dd {
                         (plural(end.trials, "trial")) ", " (plural(end.runs, "run")) ", "
-                        (seconds(Duration::from_millis(end.ms)))
+                        (seconds(rounded_down(end.duration)))
                     }
                 }
             }
@@ -116,7 +110,7 @@ fn provenance(result: &RecordedResult) -> Markup {
 }
 
 /// Shows the culprits, what is known about them, and what can be run next.
-fn answer(result: &RecordedResult) -> Markup {
+fn answer(result: &ResultRecord) -> Markup {
     html! {
         @if !result.found.is_empty() {
             section {
@@ -143,7 +137,7 @@ fn answer(result: &RecordedResult) -> Markup {
         @if let Some(end) = &result.end {
             @if let Some(log) = &end.log {
                 section {
-                    h2 { "The end of " (log.path) }
+                    h2 { "The end of " (log.path.display()) }
                     pre { (terminal::without_colors(&log.lines.join("\n"))) }
                 }
             }
@@ -160,7 +154,7 @@ fn answer(result: &RecordedResult) -> Markup {
 }
 
 /// Shows each search as it ran.
-fn searches(run: &RecordedRun) -> Markup {
+fn searches(run: &RunRecord) -> Markup {
     let is_known = |number: usize| run.result.searches.iter().any(|search| search.search == number);
     let others: Vec<_> = run.trials.iter().filter(|trial| !is_known(trial.context.search)).collect();
     html! {
@@ -189,7 +183,7 @@ fn searches(run: &RecordedRun) -> Markup {
 }
 
 /// Returns the title of a search: `Search 2: 1,204 call stacks of sort, in culprit 1`.
-fn title_of(search: &RecordedSearch) -> String {
+fn title_of(search: &SearchRecord) -> String {
     let subject = match (&search.subject, search.changes) {
         (Some(subject), _) => subject.clone(),
         (None, Some(changes)) if !search.noun.is_empty() => grouped_plural(changes, &search.noun),
@@ -200,7 +194,7 @@ fn title_of(search: &RecordedSearch) -> String {
 }
 
 /// Shows the notes that the search has made, and which outputs were lost.
-fn notes(result: &RecordedResult) -> Markup {
+fn notes(result: &ResultRecord) -> Markup {
     html! {
         @if !(result.notes.is_empty() && result.lost.is_empty()) {
             section {

@@ -5,18 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    at_end::AtEnd,
-    events::Sink,
-    page,
-    recorded::{Provenance, RecordedRun},
-};
+use super::{at_end::AtEnd, events::Sink, page};
+use crate::record::{Provenance, RunRecord};
 
 /// Writes the page about what a search has recorded.
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn write(file: &Path, run: &RecordedRun) -> io::Result<()> {
+pub(crate) fn write(file: &Path, run: &RunRecord) -> io::Result<()> {
     fs_err::write(file, page::render(run))
 }
 

@@ -49,8 +49,8 @@ impl SearchProgress {
     pub(super) fn learn(&mut self, event: &Event<'_>, now: Instant) {
         match event {
             Event::Start(start) => {
-                self.terms = start.axis;
-                self.jobs = u32::try_from(start.jobs).unwrap_or(u32::MAX).max(1);
+                self.terms = start.terms;
+                self.jobs = u32::try_from(start.search.jobs).unwrap_or(u32::MAX).max(1);
                 (self.left, self.candidates) = (None, None);
             }
             Event::Run(RunBegins { n, is_repeat, left, candidates, selected, .. }) => {
@@ -59,13 +59,14 @@ impl SearchProgress {
                 self.left = left.map(|left| (left, now));
                 self.candidates = candidates.zip(selected.map(|(_, known)| known));
             }
-            Event::Trial(trial) if !trial.is_repeat => {
+            Event::Trial(_, trial) if !trial.is_repeat => {
                 self.answered += 1;
                 self.spent += trial.duration;
                 self.left = self.left.map(|(left, _)| (left.saturating_sub(1), now));
             }
-            Event::Trial(trial) => self.spent += trial.duration,
-            Event::Found(found) | Event::Preliminary(found) => self.culprits = self.culprits.max(found.set),
+            Event::Trial(_, trial) => self.spent += trial.duration,
+            Event::Found(found) => self.culprits = self.culprits.max(found.set),
+            Event::Preliminary(found) => self.culprits = self.culprits.max(found.set),
             _ => {}
         }
     }
@@ -104,19 +105,19 @@ impl SearchProgress {
 
 #[cfg(test)]
 mod tests {
-    use bisect_core::search::Question;
+    use bisect_core::search::{Question, TrialId};
 
     use super::*;
-    use crate::output::{
-        event_samples::{run_begins, trial_done},
-        events::TrialDone,
+    use crate::{
+        output::event_samples::{run_begins, trial_done},
+        record::trial::TrialRecord,
     };
 
     fn begins(left: Option<usize>, candidates: Option<usize>) -> RunBegins<'static> {
         RunBegins { question: Question::Prefix, selected: Some((600, 1_204)), left, candidates, ..run_begins() }
     }
 
-    fn done(seconds: u64) -> TrialDone {
+    fn done(seconds: u64) -> TrialRecord {
         trial_done(Duration::from_secs(seconds))
     }
 
@@ -128,9 +129,9 @@ mod tests {
         let shown = |progress: &SearchProgress, seconds| progress.parts(at(seconds)).join(" · ");
         progress.learn(&Event::Run(&begins(None, None)), at(0));
         assert_eq!(shown(&progress, 1), "trial 1 · 1s");
-        progress.learn(&Event::Trial(&done(2)), at(2));
+        progress.learn(&Event::Trial(TrialId(0), &done(2)), at(2));
         progress.learn(&Event::Run(&begins(None, None)), at(2));
-        progress.learn(&Event::Trial(&done(4)), at(6));
+        progress.learn(&Event::Trial(TrialId(1), &done(4)), at(6));
         progress.learn(&Event::Run(&begins(Some(12), Some(1_204))), at(6));
         let known = "1,204 of 1,204 changes still suspect";
         assert_eq!(shown(&progress, 6), format!("trial 3 of about 14 · {known} · 6s · about 36s left"));

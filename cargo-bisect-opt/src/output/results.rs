@@ -6,13 +6,11 @@ use std::{
 };
 
 use super::{
-    events::{Event, Found, Sink},
+    events::{Event, Sink},
     formats::text::{self, AnswerText},
-    recorded::{RecordedAnswer, culprit::RecordedCulprit},
     style::ODD,
     terminal,
 };
-use crate::record::snippets::Own;
 
 /// The answer, on standard output or, as a substitute, on standard error.
 #[derive(Debug)]
@@ -48,25 +46,15 @@ impl Results {
         match event {
             // These come together, as groups.
             Event::Found(found) if found.is_of_tests => {}
-            Event::Found(found) => text.culprit(out, &self.recorded(found))?,
-            Event::Groups(culprits) => {
-                let culprits: Vec<_> = culprits.iter().map(|found| self.recorded(found)).collect();
-                text.groups(out, &culprits)?;
-            }
-            Event::List(culprits) => {
-                let culprits: Vec<_> = culprits.iter().map(|found| RecordedCulprit::new(0, found, None)).collect();
-                text::show_list(out, &culprits.iter().collect::<Vec<_>>())?;
-            }
-            Event::Answer(answer) => text::show_answer(out, &RecordedAnswer::from(*answer))?,
+            Event::Found(found) => text.culprit(out, found)?,
+            Event::Groups(culprits) => text.groups(out, culprits.iter().copied())?,
+            Event::List(culprits) => text::show_list(out, culprits)?,
+            Event::Answer(answer) => text::show_answer(out, answer)?,
             // Beside the trace, the trace shows it.
             Event::OutputLost(note) if !self.is_beside_trace => writeln!(out, "{ODD}note{ODD:#}: {note}")?,
             _ => return Ok(()),
         }
         out.flush()
-    }
-
-    fn recorded(&self, found: &Found) -> RecordedCulprit {
-        RecordedCulprit::new(0, found, Some(&Own::new(&self.root)))
     }
 }
 

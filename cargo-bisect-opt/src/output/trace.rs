@@ -10,15 +10,15 @@ use bisect_core::search::{Mode, Question, TrialId};
 
 use super::{
     closing,
-    events::{Event, RunBegins, Sink, Start, TrialDone},
+    events::{Event, RunBegins, Sink, Start},
     groups,
     live::LiveDisplay,
-    recorded::culprit::RecordedCulprit,
     style::{BAD, BOLD, DIM, GOOD, ODD},
     terminal,
     terms::Terms,
 };
 use crate::{
+    record::trial::{TrialOutcome, TrialRecord},
     run::in_flight::InFlight,
     stderr,
     units::{grouped_plural, plural, seconds},
@@ -79,9 +79,9 @@ impl Trace {
         match event {
             Event::Start(start) => self.start(err, start),
             Event::Run(run) => self.run(err, run),
-            Event::Trial(trial) => self.trial(err, trial),
+            Event::Trial(id, trial) => self.trial(err, *id, trial),
             Event::Preliminary(found) => {
-                let which = groups::one_line(&RecordedCulprit::new(0, found, None));
+                let which = groups::one_line(found);
                 self.complete_line(err)?;
                 writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {which}, confirmed", found.set)
             }
@@ -116,13 +116,14 @@ impl Trace {
     }
 
     fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
-        self.jobs = start.jobs;
-        let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
-        (self.terms, self.has_scope) = (start.axis, false);
-        let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
-        writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", start.target)?;
+        let Start { search, terms, .. } = start;
+        self.jobs = search.jobs;
+        let at_once = if search.jobs > 1 { format!(", {} runs at once", search.jobs) } else { String::new() };
+        (self.terms, self.has_scope) = (*terms, false);
+        let subject = search.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
+        writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", search.target)?;
         if self.verbose {
-            writeln!(err, "{DIM}seed {}; logs and results go to {}{DIM:#}", start.seed, self.out_dir.display())?;
+            writeln!(err, "{DIM}seed {}; logs and results go to {}{DIM:#}", search.seed, self.out_dir.display())?;
         }
         Ok(())
     }
@@ -205,19 +206,19 @@ impl Trace {
         if run.is_repeat { format!("again {what}") } else { what }
     }
 
-    fn trial(&mut self, err: &mut impl Write, trial: &TrialDone) -> io::Result<()> {
-        let open = self.open.take_if(|open| open.trial == trial.trial);
+    fn trial(&mut self, err: &mut impl Write, id: TrialId, trial: &TrialRecord) -> io::Result<()> {
+        let open = self.open.take_if(|open| open.trial == id);
         // A repeated run with another outcome is a trial of its own, whose line began without a number.
         let is_late = open.as_ref().is_some_and(|open| open.is_repeat && !trial.is_repeat);
         if open.is_none() {
             self.complete_line(err)?;
             let number = numbered((!trial.is_repeat).then_some(trial.n));
-            write!(err, "{number}{}", self.begun.remove(&trial.trial).unwrap_or_default())?;
+            write!(err, "{number}{}", self.begun.remove(&id).unwrap_or_default())?;
         }
         let (style, word) = match trial.outcome {
-            "pass" => (GOOD, "pass"),
-            "fail" => (BAD, "FAIL"),
-            _ => (ODD, "unresolved"),
+            TrialOutcome::Pass => (GOOD, "pass"),
+            TrialOutcome::Fail => (BAD, "FAIL"),
+            TrialOutcome::Unresolved => (ODD, "unresolved"),
         };
         // A run outside a search has no changes to count.
         let reported = self.terms.reported.filter(|_| trial.matches + trial.context.of > 0);
@@ -294,10 +295,11 @@ mod tests {
         let mut shown = |terms: Terms, reason: &str| {
             trace.terms = terms;
             let mut err = Vec::new();
-            trace.show(&mut err, &Event::Run(&run_begins())).unwrap();
+            let begins = run_begins();
+            trace.show(&mut err, &Event::Run(&begins)).unwrap();
             let done = trial_done(Duration::ZERO);
-            let done = TrialDone { outcome: "unresolved", reason: reason.to_owned(), ..done };
-            trace.show(&mut err, &Event::Trial(&done)).unwrap();
+            let done = TrialRecord { outcome: TrialOutcome::Unresolved, reason: reason.to_owned(), ..done };
+            trace.show(&mut err, &Event::Trial(begins.trial, &done)).unwrap();
             let text = terminal::without_colors(std::str::from_utf8(&err).unwrap());
             text.split("  ").last().unwrap().to_owned()
         };
@@ -319,7 +321,7 @@ mod tests {
                 err.extend_from_slice(b"\n    Blocking waiting\n");
                 trace.leave_line();
             }
-            trace.show(&mut err, &Event::Trial(&done)).unwrap();
+            trace.show(&mut err, &Event::Trial(begins.trial, &done)).unwrap();
             terminal::without_colors(std::str::from_utf8(&err).unwrap())
         };
         let (beginning, outcome) = (format!("{:>4}  {:<50}", 1, "with every change"), "pass  3 reached, 1.0s\n");

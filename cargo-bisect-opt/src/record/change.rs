@@ -1,12 +1,19 @@
-//! A change of a culprit in the JSON.
+//! A change of a culprit: what its report says, and the code at its decisive places.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::report::content::{Frame, Location, Report};
+use super::{
+    snippets::{self, Own},
+    source_place::SourcePlace,
+};
+use crate::report::{
+    content::{Frame, Location, Report},
+    kind::ShownSource,
+};
 
-/// One change of a culprit.
+/// A change of a culprit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ChangeFacts {
+pub(crate) struct ChangeRecord {
     /// `0x` and 16 hex digits.
     pub(crate) id: String,
     /// The kind of the change: `site`, `stack`, `commit`.
@@ -27,6 +34,18 @@ pub(crate) struct ChangeFacts {
     /// The package that has its source, if another package compiles it: name and version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) package: Option<String>,
+    /// The noun for its kind; `… of` only if there is a name.
+    #[serde(default)]
+    pub(crate) noun: String,
+    /// Further lines about it, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) details: Vec<String>,
+    /// True if the details are lines of a patch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_patch: bool,
+    /// The code at the decisive places.
+    #[serde(default)]
+    pub(crate) source: Vec<SourcePlace>,
 }
 
 /// A frame of a call stack.
@@ -38,13 +57,14 @@ pub(crate) struct StackFrame {
     pub(crate) line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) column: Option<u32>,
-    /// True for the user's own code. Only `result.json` has it.
+    /// True for the user's own code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) own: bool,
 }
 
-impl From<&Report> for ChangeFacts {
-    fn from(report: &Report) -> Self {
+impl ChangeRecord {
+    /// Records a reported change, with the code at its places. Without `own`, no code is read.
+    pub(crate) fn new(report: &Report, own: Option<&Own<'_>>) -> Self {
         let location = report.location.as_ref();
         Self {
             id: report.id.to_string(),
@@ -55,41 +75,30 @@ impl From<&Report> for ChangeFacts {
             line: location.and_then(|location| location.line),
             column: location.and_then(|location| location.column),
             end: location.and_then(|location| location.end),
-            frames: report.frames.iter().map(StackFrame::from).collect(),
+            frames: report.frames.iter().map(|frame| StackFrame::new(frame, own)).collect(),
             package: report.package.clone(),
+            noun: report.kind.noun.to_owned(),
+            details: report.details.clone(),
+            is_patch: report.kind.source == ShownSource::Patch,
+            source: own.map(|own| snippets::places(own, report)).unwrap_or_default(),
         }
     }
-}
 
-impl From<&Frame> for StackFrame {
-    fn from(Frame { function, location }: &Frame) -> Self {
-        let location = location.as_ref();
-        Self {
-            function: function.clone(),
-            file: location.map(|location| location.file.clone()),
-            line: location.and_then(|location| location.line),
-            column: location.and_then(|location| location.column),
-            own: false,
-        }
-    }
-}
-
-impl ChangeFacts {
     /// Returns the place of the change.
     pub(crate) fn location(&self) -> Option<Location> {
         let (file, line, column, end) = (self.file.clone()?, self.line, self.column, self.end);
         Some(Location { file, line, column, end })
     }
 
-    /// Returns a toggle with its caller, or the change with its location. `hunk` is the noun for a part of a patch.
-    pub(crate) fn one_line(&self, hunk: Option<&str>) -> String {
+    /// Returns a toggle with its caller, or the change with its location, on one line.
+    pub(crate) fn one_line(&self) -> String {
         let line = |location: Option<Location>| {
             let location = location?;
             Some(format!(" {}:{}", location.file, location.line?))
         };
         // The lines of a patch say less than its place.
-        if let (Some(noun), Some(place), "") = (hunk, line(self.location()), &*self.name) {
-            return format!("{noun} at{place}");
+        if let (true, Some(place), "") = (self.is_patch, line(self.location()), &*self.name) {
+            return format!("{} at{place}", self.noun);
         }
         let name = match (self.name.as_str(), self.text.first()) {
             ("", Some(text)) => text,
@@ -108,13 +117,19 @@ impl ChangeFacts {
 }
 
 impl StackFrame {
+    fn new(frame: &Frame, own: Option<&Own<'_>>) -> Self {
+        let location = frame.location.as_ref();
+        Self {
+            function: frame.function.clone(),
+            file: location.map(|location| location.file.clone()),
+            line: location.and_then(|location| location.line),
+            column: location.and_then(|location| location.column),
+            own: own.is_some_and(|own| own.is_own(frame)),
+        }
+    }
+
     /// Returns the place of the call.
     pub(crate) fn location(&self) -> Option<Location> {
         Some(Location { file: self.file.clone()?, line: self.line, column: self.column, end: None })
     }
-}
-
-/// Serializes the changes of a culprit.
-pub(crate) fn serialize<S: Serializer>(reports: &[Report], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(reports.iter().map(ChangeFacts::from))
 }

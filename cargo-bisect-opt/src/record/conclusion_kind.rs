@@ -1,10 +1,11 @@
 //! The kind of a conclusion, for the JSON, where the exit status does not show it.
 
 use bisect_core::search::{Inconsistency, Search, Shared, Verdict};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// A kind of conclusion that has no exit status of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum ConclusionKind {
     /// The target is flaky, and no change makes a difference.
     Flaky,
@@ -15,15 +16,6 @@ pub(crate) enum ConclusionKind {
 }
 
 impl ConclusionKind {
-    /// Returns its name in the JSON.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Flaky => "flaky",
-            Self::CarryOver => "carry-over",
-            Self::Machine => "machine",
-        }
-    }
-
     /// Returns the kind of this verdict, if it has one.
     pub(crate) fn of(verdict: &Verdict) -> Option<Self> {
         match verdict {
@@ -51,11 +43,5 @@ impl ConclusionKind {
         let mut kinds = verdicts.filter(|verdict| matches!(verdict, Verdict::Inconsistent(_))).map(Self::of);
         let first = kinds.next()??;
         kinds.all(|kind| kind == Some(first)).then_some(first)
-    }
-}
-
-impl Serialize for ConclusionKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }

@@ -2,10 +2,11 @@
 
 use std::process::{ExitCode, Termination};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// An exit status of `cargo bisect-opt`. [`TABLE`] has their meanings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "u8", try_from = "u8")]
 #[repr(u8)]
 pub(crate) enum Exit {
     Found = 0,
@@ -41,11 +42,6 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
 /// Columns of the descriptions in [`help`].
 const WIDTH: usize = 80;
 
-/// Returns the name of a status in reports.
-pub(crate) fn name_of(code: u8) -> &'static str {
-    TABLE.iter().find(|(exit, _)| exit.code() == code).map_or("unknown", |(exit, _)| exit.name())
-}
-
 /// Returns the table for the end of `--help`.
 pub(crate) fn help() -> String {
     let mut text = "Exit status:".to_owned();
@@ -68,7 +64,7 @@ pub(crate) fn help() -> String {
 
 impl Exit {
     /// Returns its name in reports.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Found => "found",
             Self::Nothing => "nothing to find",
@@ -86,9 +82,18 @@ impl Exit {
     }
 }
 
-impl Serialize for Exit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u8(self.code())
+impl From<Exit> for u8 {
+    fn from(exit: Exit) -> Self {
+        exit.code()
+    }
+}
+
+impl TryFrom<u8> for Exit {
+    type Error = String;
+
+    fn try_from(code: u8) -> Result<Self, String> {
+        let known = TABLE.iter().map(|(exit, _)| *exit).find(|exit| exit.code() == code);
+        known.ok_or_else(|| format!("{code} is no exit status"))
     }
 }
 

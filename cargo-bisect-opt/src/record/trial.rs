@@ -1,12 +1,54 @@
-//! The place of a trial in its search, for charts: which changes it enabled, when it ran, and what was likely after it.
+//! A trial: its answer, and its place in the search for charts: which changes it enabled, when, what was likely then.
 
-use std::ops::Range;
+use std::{ops::Range, time::Duration};
 
 use bisect_core::search::Estimate;
 use serde::{Deserialize, Serialize};
 
-use super::noise::FailureRate;
+use super::{
+    milliseconds::{self, in_milliseconds},
+    noise::FailureRate,
+};
 use crate::run::repetition::Repetition;
+
+/// The answer to a trial: a line of `trials.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TrialRecord {
+    /// The number of the trial, from 1, in the order in which trials are shown. Repeated runs have 0.
+    pub(crate) n: usize,
+    /// True for a repeated run with the same outcome as before. Only `trials.jsonl` has these.
+    #[serde(default, rename = "repeat", skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_repeat: bool,
+    /// The pattern that the target got.
+    pub(crate) pattern: String,
+    /// The number of distinct changes that were reported.
+    pub(crate) matches: usize,
+    /// The outcome of all its runs.
+    pub(crate) outcome: TrialOutcome,
+    /// The reason for the outcome; empty if it passed.
+    pub(crate) reason: String,
+    /// The number of runs.
+    pub(crate) runs: usize,
+    /// The time of all runs together, in milliseconds.
+    #[serde(rename = "ms", with = "milliseconds")]
+    pub(crate) duration: Duration,
+    /// Its place in the search.
+    #[serde(flatten)]
+    pub(crate) context: TrialContext,
+}
+
+/// The outcome of a trial, without the reason why its runs are unresolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TrialOutcome {
+    /// The target passes.
+    Pass,
+    /// The target fails.
+    Fail,
+    /// Neither. An outcome that only a later version knows counts as unresolved.
+    #[serde(other)]
+    Unresolved,
+}
 
 /// The place of a trial in its search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,6 +109,24 @@ pub(crate) fn compact(ranges: &[Range<usize>]) -> Vec<(usize, usize)> {
         .zip(lasts)
         .filter_map(|(first, after)| Some((ranges.get(first)?.start, ranges.get(after.checked_sub(1)?)?.end)))
         .collect()
+}
+
+impl TrialRecord {
+    /// Returns the time of all runs together, in milliseconds.
+    pub(crate) fn ms(&self) -> u64 {
+        in_milliseconds(self.duration)
+    }
+}
+
+impl TrialOutcome {
+    /// Returns its name in the JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Unresolved => "unresolved",
+        }
+    }
 }
 
 impl TrialEstimate {

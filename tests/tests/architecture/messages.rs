@@ -28,7 +28,7 @@ const NO_MESSAGES: [&str; 14] = [
     "cargo-bisect-opt/src/commands/pages.rs",
     "cargo-bisect-opt/src/record/exit_status.rs",
     "cargo-bisect-opt/src/output/formats/",
-    "cargo-bisect-opt/src/output/headline.rs",
+    "cargo-bisect-opt/src/record/headline.rs",
     "cargo-bisect-opt/src/output/last_change.rs",
     "cargo-bisect-opt/src/record/noise.rs",
     "cargo-bisect-opt/src/output/page.rs",

@@ -12,7 +12,7 @@ use crate::{
         graph::Package,
         profiles::{CHECKS, OPT_LEVEL},
     },
-    output::events::Fact,
+    record::end::Fact,
     run::result::Failed,
     units,
 };
@@ -130,10 +130,10 @@ impl<'a> Decisive<'a> {
             (KeyKind::Level, _) => {
                 let why = "without optimization, its stack frames are larger and it takes more time";
                 let level = self.good.trim_matches('"');
-                return Fact { of: "needs", text: format!("`{}={level}` in {krate}: {why}", self.key) };
+                return Fact::new("needs", format!("`{}={level}` in {krate}: {why}", self.key));
             }
         };
-        Fact { of: "needs", text: format!("`{}` {on} in {krate}: {why}", self.key) }
+        Fact::new("needs", format!("`{}` {on} in {krate}: {why}", self.key))
     }
 
     /// Returns the causes that messages show, each with the location and the message.

@@ -30,8 +30,12 @@ use crate::{
     commands::options::Depth,
     compiler::{bisect_rustc::BisectRustc, plan::CounterKind},
     lab::{Lab, Searched},
-    output::events::{Answer, Event, Fact, StopGap},
-    record::exit_status::Exit,
+    output::events::Event,
+    record::{
+        culprit::StopGap,
+        end::{Answer, Fact},
+        exit_status::Exit,
+    },
     report::content::Report,
     run::result::Failed,
     targets::project::ProjectTarget,
@@ -71,7 +75,7 @@ impl<'a> CulpritSearch<'a> {
     pub(super) fn explain(mut self, lab: &mut Lab<'_>, set: usize, driver: Option<&BisectRustc>) -> io::Result<Answer> {
         for &change in &self.culprits {
             let package = self.compilation.package(change).map(Package::describe).unwrap_or_default();
-            self.facts.push(Fact { of: "crate", text: package });
+            self.facts.push(Fact::new("crate", package));
         }
         if let Some(driver) = driver {
             self.functions(lab, driver)?;
@@ -119,7 +123,7 @@ impl<'a> CulpritSearch<'a> {
             let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
             // Generic functions are compiled in the crate that uses them.
             let package = function.package.map(|package| format!(" of {package}")).unwrap_or_default();
-            self.facts.push(Fact { of: "function", text: format!("{}{package}{place}", function.name) });
+            self.facts.push(Fact::new("function", format!("{}{package}{place}", function.name)));
             self.files.extend(function.location.map(|location| self.drill.project.root().join(location.file)));
         }
         Ok(())
@@ -164,7 +168,7 @@ impl<'a> CulpritSearch<'a> {
                 lab.emit(&Event::Note(&note))?;
             }
             if let [pass] = found.as_slice() {
-                self.facts.push(Fact { of: "pass", text: pass.name.clone() });
+                self.facts.push(Fact::new("pass", pass.name.clone()));
                 let (compilation, crates, tests) = (self.compilation, self.crates, self.tests);
                 let left_out = LeftOut { compilation, crates, bad: &self.bad, package, of, tests };
                 if let Some(pass) = passes.get(pass.id) {
@@ -211,7 +215,7 @@ impl<'a> CulpritSearch<'a> {
             };
             format!("no {what} was found: {why}")
         });
-        Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way, note))
+        Ok((found.into_iter().flat_map(|named| named.reports).collect(), either_way, note))
     }
 
     /// Returns the checks that decide: of several, one with which alone the target passes, or else all.
@@ -233,7 +237,7 @@ impl<'a> CulpritSearch<'a> {
                 let packages = self.packages();
                 if let Some(StopGap { text, .. }) = stop_gap::of_crates(&only, &packages) {
                     let text = format!("a smaller one repairs this culprit: {}", text.replace('\n', " "));
-                    self.facts.push(Fact { of: "stop-gap", text });
+                    self.facts.push(Fact::new("stop-gap", text));
                 }
                 return Ok(vec![check]);
             }

@@ -14,7 +14,8 @@ use crate::{
         plan::{CounterKind, Plan},
     },
     lab::Lab,
-    output::events::{Event, Fact},
+    output::events::Event,
+    record::end::Fact,
     targets::project::ProjectTarget,
     units::plural,
 };
@@ -47,16 +48,14 @@ impl LeftOut<'_> {
         let mut facts = Vec::new();
         let Some(outcome) = self.outcome(lab, std::slice::from_ref(&pass.name))? else { return Ok(facts) };
         let its_flags = flags(&pass.name);
-        facts.push(Fact {
-            of: "check",
-            text: match outcome {
-                Outcome::Pass => format!("with that pass alone left out it passes: {its_flags}"),
-                Outcome::Fail => format!("even with that pass left out it fails, so others do the same: {its_flags}"),
-                Outcome::Unresolved(_) => {
-                    format!("it does not tell whether it passes with that pass left out: {its_flags}")
-                }
-            },
-        });
+        let text = match outcome {
+            Outcome::Pass => format!("with that pass alone left out it passes: {its_flags}"),
+            Outcome::Fail => format!("even with that pass left out it fails, so others do the same: {its_flags}"),
+            Outcome::Unresolved(_) => {
+                format!("it does not tell whether it passes with that pass left out: {its_flags}")
+            }
+        };
+        facts.push(Fact::new("check", text));
         let others = suspects::others(all.all(), pass);
         if !others.is_empty() && !lab.stops_at_limit() {
             let (count, function) = (others.len(), pass.function());
@@ -68,14 +67,14 @@ impl LeftOut<'_> {
             return Ok(facts);
         }
         if !others.is_empty() {
-            facts.push(Fact { of: "others", text: found.describe(flags) });
+            facts.push(Fact::new("others", found.describe(flags)));
         }
         let repairing = Some(&pass.name).filter(|_| outcome == Outcome::Pass).or(found.repairing.first());
         if let Some(name) = repairing {
             let package = self.compilation.package(self.package).map_or("the crate", |package| &package.name);
             let variables = stop_gap::of_pass(of, &passes::without(of, std::slice::from_ref(name)));
             let text = format!("until it is fixed: {variables} (it was enough for {package})");
-            facts.push(Fact { of: "stop-gap", text });
+            facts.push(Fact::new("stop-gap", text));
         }
         Ok(facts)
     }

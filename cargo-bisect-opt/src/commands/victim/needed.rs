@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     lab::{Lab, Searched, Totals},
-    output::events::{End, Event},
-    record::exit_status::Exit,
+    output::events::Event,
+    record::{end::End, exit_status::Exit},
     run::{error::RunError, numbering::id},
     targets::victim::{Arrangement, VictimTarget},
     units::plural,

@@ -12,7 +12,8 @@ use bisect_core::{
 
 use crate::{
     lab::{Lab, Named},
-    output::events::{Answer, Event, Fact},
+    output::events::Event,
+    record::end::{Answer, Fact},
     targets::victim::{Apart, Arrangement, OwnResource, VictimTarget},
     units::plural,
 };
@@ -78,14 +79,14 @@ pub(super) fn explain(
         format!("in {} of {bad_runs} with {with}, in {} of {good_runs} {without}", bad.0, good.0)
     };
     let mut answer = Answer { set: culprit.found.set, facts: Vec::new(), advice: Vec::new() };
-    answer.facts.push(Fact { of: "failures", text: rates });
+    answer.facts.push(Fact::new("failures", rates));
     let mut is_in_process = None;
     if good.0 == 0
         && target.can_run_apart()
         && let Some(times) = enough(bad, lab.repetition.times(), is_noisy)
         && let Some(shared) = (Question { target, changes, needs, times, is_noisy }).answer(lab)?
     {
-        answer.facts.push(Fact { of: "shared", text: shared.text });
+        answer.facts.push(Fact::new("shared", shared.text));
         is_in_process = Some(shared.is_in_process);
     }
     lab.emit(&Event::Answer(&answer))?;

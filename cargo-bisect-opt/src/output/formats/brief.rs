@@ -2,7 +2,7 @@
 
 use super::summary::{self, DecisivePlace};
 use crate::{
-    output::recorded::{RecordedResult, RecordedRun, culprit::RecordedCulprit},
+    record::{ResultRecord, RunRecord, culprit::CulpritRecord},
     units::plural,
 };
 
@@ -14,7 +14,7 @@ const FOR_NEXT: usize = 900;
 const MAX_LINE: usize = 300;
 
 /// Renders the answer as plain lines.
-pub(crate) fn render(run: &RecordedRun) -> String {
+pub(crate) fn render(run: &RunRecord) -> String {
     let result = &run.result;
     let mut next = LimitedText::new(FOR_NEXT);
     // A command that is cut off would be wrong, so a long one is left out.
@@ -36,7 +36,7 @@ pub(crate) fn render(run: &RecordedRun) -> String {
 }
 
 /// Returns the commands that may be run next.
-fn commands(result: &RecordedResult) -> impl Iterator<Item = &str> {
+fn commands(result: &ResultRecord) -> impl Iterator<Item = &str> {
     let ended = result.end.iter().flat_map(|end| end.next.iter());
     // Of a search that goes on, only the smallest failing set can be run.
     let smallest = result.smallest.iter().filter(|_| result.end.is_none()).map(|smallest| &smallest.reproduce);
@@ -44,7 +44,7 @@ fn commands(result: &RecordedResult) -> impl Iterator<Item = &str> {
 }
 
 /// Returns a culprit: what it is, and the code at its decisive places.
-fn culprit(found: &RecordedCulprit) -> String {
+fn culprit(found: &CulpritRecord) -> String {
     let places = found
         .changes
         .iter()
@@ -99,21 +99,21 @@ impl LimitedText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::recorded::RecordedEnd;
+    use crate::record::end::End;
 
     #[test]
     fn long_answers_have_at_most_600_tokens() {
         for (culprits, length) in [(1, 10), (3, 5000), (200, 20), (200, 290), (12, 100)] {
-            let mut run = RecordedRun::default();
+            let mut run = RunRecord::default();
             let headline = "é".repeat(length);
             run.result.found = (1..=culprits)
-                .map(|set| RecordedCulprit { set, headline: headline.clone(), ..RecordedCulprit::default() })
+                .map(|set| CulpritRecord { set, headline: headline.clone(), ..CulpritRecord::default() })
                 .collect();
             let next = [20, 2000, 400, 400, 400].map(|length| "x".repeat(length)).to_vec();
             let end = serde_json::json!({
                 "status": 0, "sets": culprits, "trials": 1, "runs": 1, "ms": 1, "message": headline, "next": next,
             });
-            run.result.end = Some(serde_json::from_value::<RecordedEnd>(end).unwrap());
+            run.result.end = Some(serde_json::from_value::<End>(end).unwrap());
             let text = render(&run);
             assert!(text.chars().count() <= MAX_CHARACTERS, "{} characters", text.chars().count());
             let commands: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("next: ")).map(str::len).collect();

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::summary;
-use crate::output::recorded::{RecordedRun, RecordedTrial};
+use crate::record::{
+    RunRecord,
+    trial::{TrialOutcome, TrialRecord},
+};
 
 /// The number of the only process.
 const PROCESS: usize = 1;
@@ -13,8 +16,8 @@ const PROCESS: usize = 1;
 const SEARCHES: usize = 0;
 
 /// Renders the trials as slices of their slots.
-pub(crate) fn render(run: &RecordedRun) -> String {
-    let mut slots: BTreeMap<usize, Vec<&RecordedTrial>> = BTreeMap::new();
+pub(crate) fn render(run: &RunRecord) -> String {
+    let mut slots: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
     for trial in &run.trials {
         slots.entry(trial.context.slot).or_default().push(trial);
     }
@@ -46,12 +49,12 @@ fn name(event: &str, thread: usize, name: &str) -> Value {
 }
 
 /// Adds a slice for each search, from its first run to its last one.
-fn searches(run: &RecordedRun, events: &mut Vec<Value>) {
+fn searches(run: &RunRecord, events: &mut Vec<Value>) {
     events.push(name("thread_name", SEARCHES, "searches"));
     for search in &run.result.searches {
         let of_search = || run.trials.iter().filter(|trial| trial.context.search == search.search);
         let start = of_search().map(|trial| trial.context.start_ms).min();
-        let end = of_search().map(|trial| trial.context.start_ms.saturating_add(trial.ms)).max();
+        let end = of_search().map(|trial| trial.context.start_ms.saturating_add(trial.ms())).max();
         let (Some(start), Some(end)) = (start, end) else { continue };
         events.push(json!({
             "ph": "X",
@@ -68,19 +71,19 @@ fn searches(run: &RecordedRun, events: &mut Vec<Value>) {
 
 /// Returns the slice of a trial. It ends before the next slice of its slot begins, since slices of a thread that overlap
 /// are lost; the time of several runs together can be longer.
-fn slice(trial: &RecordedTrial, thread: usize, next: Option<u64>) -> Value {
+fn slice(trial: &TrialRecord, thread: usize, next: Option<u64>) -> Value {
     let context = &trial.context;
     let start = context.start_ms;
-    let duration = next.map_or(trial.ms, |next| trial.ms.min(next.saturating_sub(start)));
-    let title = if trial.repeat { "repeated run".to_owned() } else { format!("trial {}", trial.n) };
-    let color = match trial.outcome.as_str() {
-        "fail" => "terrible",
-        "pass" => "good",
-        _ => "grey",
+    let duration = next.map_or(trial.ms(), |next| trial.ms().min(next.saturating_sub(start)));
+    let title = if trial.is_repeat { "repeated run".to_owned() } else { format!("trial {}", trial.n) };
+    let color = match trial.outcome {
+        TrialOutcome::Fail => "terrible",
+        TrialOutcome::Pass => "good",
+        TrialOutcome::Unresolved => "grey",
     };
     json!({
         "ph": "X",
-        "name": format!("{title}: {}", trial.outcome),
+        "name": format!("{title}: {}", trial.outcome.name()),
         "cat": trial.outcome,
         "cname": color,
         "pid": PROCESS,
@@ -95,7 +98,7 @@ fn slice(trial: &RecordedTrial, thread: usize, next: Option<u64>) -> Value {
             "changes": context.of,
             "reason": trial.reason,
             "runs": trial.runs,
-            "ms": trial.ms,
+            "ms": trial.ms(),
             "logs": context.logs,
         },
     })
@@ -107,25 +110,27 @@ fn microseconds(milliseconds: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::{output::page::tests::generated, record::trial::TrialContext};
 
     #[test]
     fn slices_of_a_slot_do_not_overlap() {
-        let trial = |n, slot, start_ms, ms| RecordedTrial {
+        let trial = |n, slot, start_ms, ms| TrialRecord {
             n,
-            repeat: false,
+            is_repeat: false,
             pattern: "y".to_owned(),
             matches: 1,
-            outcome: "fail".to_owned(),
+            outcome: TrialOutcome::Fail,
             reason: String::new(),
             runs: 2,
-            ms,
+            duration: Duration::from_millis(ms),
             context: TrialContext { slot, start_ms, search: 1, ..TrialContext::default() },
         };
         // The second trial of slot 0 began while the runs of the first one, together, would still take time.
         let trials = vec![trial(1, 0, 0, 30), trial(2, 1, 1, 9), trial(3, 0, 20, 5)];
-        let run = RecordedRun { trials, ..generated(1, 0) };
+        let run = RunRecord { trials, ..generated(1, 0) };
         let trace: Value = serde_json::from_str(&render(&run)).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let slices: Vec<_> = events.iter().filter(|event| event["ph"] == "X" && event["cat"] == "fail").collect();

@@ -7,12 +7,8 @@ use super::{
     text,
 };
 use crate::{
-    output::{
-        groups,
-        recorded::{RecordedResult, RecordedRun, culprit::RecordedCulprit},
-        terminal,
-    },
-    record::change::StackFrame,
+    output::{groups, terminal},
+    record::{ResultRecord, RunRecord, change::StackFrame, culprit::CulpritRecord},
 };
 
 /// A line of cargo.
@@ -82,7 +78,7 @@ struct DiagnosticText {
 }
 
 /// Renders the answer: a message for each culprit, or one with the conclusion, and the end of the build.
-pub(crate) fn render(run: &RecordedRun) -> String {
+pub(crate) fn render(run: &RunRecord) -> String {
     let result = &run.result;
     let messages: Vec<_> = if result.found.is_empty() {
         vec![conclusion(result)]
@@ -99,7 +95,7 @@ pub(crate) fn render(run: &RecordedRun) -> String {
 }
 
 /// Returns a line of cargo. Its package is the workspace: a culprit belongs to no compilation.
-fn compiler_message(result: &RecordedResult, message: Diagnostic) -> CargoLine {
+fn compiler_message(result: &ResultRecord, message: Diagnostic) -> CargoLine {
     let root = result.provenance.root.trim_end_matches('/');
     let manifest_path = format!("{root}/Cargo.toml");
     let target = CargoTarget {
@@ -126,16 +122,16 @@ impl Diagnostic {
     }
 }
 
-fn conclusion(result: &RecordedResult) -> Diagnostic {
+fn conclusion(result: &ResultRecord) -> Diagnostic {
     let text = summary::conclusion(result);
     let rendered = Some(format!("warning: {text}\n"));
     Diagnostic { code: Some(code(result, None)), rendered, ..Diagnostic::new("warning", text) }
 }
 
-fn diagnostic(result: &RecordedResult, found: &RecordedCulprit) -> Diagnostic {
+fn diagnostic(result: &ResultRecord, found: &CulpritRecord) -> Diagnostic {
     let places = found.changes.iter().filter_map(summary::decisive_place);
     let spans = places.map(|place| DiagnosticSpan { label: Some(label(found)), ..span(&place) }).collect();
-    let frames = found.changes.iter().flat_map(|change| change.facts.frames.iter().enumerate());
+    let frames = found.changes.iter().flat_map(|change| change.frames.iter().enumerate());
     let calls = frames.filter(|(_, frame)| frame.own).filter_map(|(index, frame)| {
         let does = if index == 0 { "decided" } else { "called" };
         let note = Diagnostic::new("note", format!("{does} in `{}`", frame.function));
@@ -153,7 +149,7 @@ fn diagnostic(result: &RecordedResult, found: &RecordedCulprit) -> Diagnostic {
     }
 }
 
-fn label(found: &RecordedCulprit) -> String {
+fn label(found: &CulpritRecord) -> String {
     let tests = match found.tests.as_slice() {
         [] => String::new(),
         [test] => format!(": `{test}` fails"),
@@ -163,14 +159,14 @@ fn label(found: &RecordedCulprit) -> String {
 }
 
 /// Returns what a terminal shows.
-fn rendered(result: &RecordedResult, found: &RecordedCulprit) -> String {
+fn rendered(result: &ResultRecord, found: &CulpritRecord) -> String {
     let (alone, provenance) = (vec![found.clone()], result.provenance.clone());
-    let text = text::of_culprits(&RecordedResult { found: alone, provenance, ..RecordedResult::default() });
+    let text = text::of_culprits(&ResultRecord { found: alone, provenance, ..ResultRecord::default() });
     format!("error: {}\n{}", groups::one_line(found), terminal::without_colors(&text))
 }
 
 /// Returns the code of a message: the axis of the search.
-fn code(result: &RecordedResult, found: Option<&RecordedCulprit>) -> DiagnosticCode {
+fn code(result: &ResultRecord, found: Option<&CulpritRecord>) -> DiagnosticCode {
     let search = found.and_then(|found| result.searches.iter().find(|search| search.search == found.search));
     let axis = search.or(result.start.as_ref()).map_or("search", |search| &search.axis);
     DiagnosticCode { code: format!("bisect-opt::{axis}"), explanation: None }
@@ -196,7 +192,7 @@ fn span(place: &DecisivePlace<'_>) -> DiagnosticSpan {
     }
 }
 
-fn span_of_frame(result: &RecordedResult, frame: &StackFrame) -> Option<DiagnosticSpan> {
+fn span_of_frame(result: &ResultRecord, frame: &StackFrame) -> Option<DiagnosticSpan> {
     let (file, line) = (frame.file.as_ref()?, usize::try_from(frame.line?).ok()?);
     let column = frame.column.and_then(|column| usize::try_from(column).ok()).unwrap_or(1);
     let (file, place) = (result.provenance.shorten(file), (line, column));

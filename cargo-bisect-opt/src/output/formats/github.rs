@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::summary::{self, DecisivePlace};
 use crate::{
-    output::recorded::{RecordedResult, RecordedRun, culprit::RecordedCulprit},
+    record::{ResultRecord, RunRecord, culprit::CulpritRecord, exit_status::Exit},
     units::plural,
 };
 
@@ -12,7 +12,7 @@ use crate::{
 const MAX_SHOWN: usize = 10;
 
 /// Renders the answer: an error for each culprit, or a warning or notice with the conclusion.
-pub(crate) fn render(run: &RecordedRun) -> String {
+pub(crate) fn render(run: &RunRecord) -> String {
     let result = &run.result;
     if result.found.is_empty() {
         return without_culprit(result);
@@ -29,13 +29,14 @@ pub(crate) fn render(run: &RecordedRun) -> String {
     out
 }
 
-fn without_culprit(result: &RecordedResult) -> String {
+fn without_culprit(result: &ResultRecord) -> String {
     let status = summary::status(result);
-    let level = if status == "nothing to find" { "notice" } else { "warning" };
+    let is_nothing = result.end.as_ref().is_some_and(|end| end.status == Exit::Nothing);
+    let level = if is_nothing { "notice" } else { "warning" };
     command(level, &[("title", format!("cargo bisect-opt: {status}"))], &summary::conclusion(result))
 }
 
-fn annotation(found: &RecordedCulprit) -> String {
+fn annotation(found: &CulpritRecord) -> String {
     let mut properties = Vec::new();
     if let Some(DecisivePlace { file, from, to, .. }) = found.changes.iter().find_map(summary::decisive_place) {
         properties.push(("file", file.to_owned()));
@@ -82,8 +83,8 @@ mod tests {
     #[test]
     fn ten_annotations_are_shown() {
         for (culprits, lines) in [(1, 1), (10, 10), (11, 10), (99, 10)] {
-            let mut run = RecordedRun::default();
-            run.result.found = vec![RecordedCulprit::default(); culprits];
+            let mut run = RunRecord::default();
+            run.result.found = vec![CulpritRecord::default(); culprits];
             let text = render(&run);
             assert_eq!(text.lines().count(), lines, "{text}");
             assert_eq!(text.contains("more culprits"), culprits > 10, "{text}");

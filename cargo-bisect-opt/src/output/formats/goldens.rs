@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use expect_test::expect_file;
 
 use super::FORMATS;
-use crate::output::{
-    recorded::{RecordedResult, RecordedRun},
-    terminal,
+use crate::{
+    output::terminal,
+    record::{ResultRecord, RunRecord},
 };
 
 /// Returns the folders of recorded answers.
@@ -18,10 +18,10 @@ fn recorded() -> Vec<PathBuf> {
     folders
 }
 
-fn read(folder: &Path) -> (String, RecordedRun) {
+fn read(folder: &Path) -> (String, RunRecord) {
     let file = fs_err::read_to_string(folder.join("result.json")).unwrap();
-    let result: RecordedResult = serde_json::from_str(&file).unwrap();
-    (file, RecordedRun { result, ..RecordedRun::default() })
+    let result: ResultRecord = serde_json::from_str(&file).unwrap();
+    (file, RunRecord { result, ..RunRecord::default() })
 }
 
 #[test]
@@ -52,8 +52,8 @@ fn files_of_other_versions_are_read() {
     // An early version wrote no more than this, and a later one may add anything.
     let early = r#"{"v":1,"start":null,"found":[{"set":1,"mode":"enable","changes":[{"id":"0x1","kind":"site","name":"",
         "text":[],"file":null,"line":null,"column":null,"frames":[],"new":1}],"replay":{"culprit":"a","others":"b"}}]}"#;
-    let result: RecordedResult = serde_json::from_str(early).unwrap();
-    let run = RecordedRun { result, ..RecordedRun::default() };
+    let result: ResultRecord = serde_json::from_str(early).unwrap();
+    let run = RunRecord { result, ..RunRecord::default() };
     for format in FORMATS {
         assert!(!(format.render)(&run).is_empty(), "{}", format.name);
     }

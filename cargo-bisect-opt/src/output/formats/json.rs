@@ -1,9 +1,9 @@
 //! The answer as JSON: the content of `result.json`.
 
-use crate::output::{json::Line, recorded::RecordedRun};
+use crate::{output::json::Line, record::RunRecord};
 
 /// Returns the file as it is, or as the record writes it.
-pub(crate) fn render(run: &RecordedRun) -> String {
+pub(crate) fn render(run: &RunRecord) -> String {
     if let Some(file) = &run.file {
         return file.clone();
     }

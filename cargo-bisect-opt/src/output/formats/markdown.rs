@@ -4,15 +4,12 @@ use std::fmt::Write;
 
 use super::summary;
 use crate::{
-    output::{
-        groups,
-        recorded::{
-            RecordedResult, RecordedRun,
-            culprit::{RecordedChange, RecordedCulprit},
-        },
-        source_lines, terminal,
+    output::{groups, source_lines, terminal},
+    record::{
+        ResultRecord, RunRecord,
+        change::{ChangeRecord, StackFrame},
+        culprit::CulpritRecord,
     },
-    record::change::StackFrame,
     report::content::Location,
     units::plural,
 };
@@ -21,7 +18,7 @@ use crate::{
 const MAX_TESTS: usize = 12;
 
 /// Renders the answer.
-pub(crate) fn render(run: &RecordedRun) -> String {
+pub(crate) fn render(run: &RunRecord) -> String {
     let mut out = Document::default();
     let result = &run.result;
     for found in &result.found {
@@ -43,14 +40,14 @@ pub(crate) fn render(run: &RecordedRun) -> String {
         out.block("sh", &smallest.reproduce);
     }
     if let Some(log) = result.end.iter().find_map(|end| end.log.as_ref()) {
-        out.paragraph(&format!("The end of {}:", code(&log.path)));
+        out.paragraph(&format!("The end of {}:", code(&log.path.to_string_lossy())));
         out.block("text", &log.lines.join("\n"));
     }
     provenance(&mut out, result);
     out.0
 }
 
-fn culprit(out: &mut Document, found: &RecordedCulprit) {
+fn culprit(out: &mut Document, found: &CulpritRecord) {
     let title = summary::title(found);
     let mut letters = title.chars();
     let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
@@ -88,8 +85,7 @@ fn culprit(out: &mut Document, found: &RecordedCulprit) {
     }
 }
 
-fn shown_change(out: &mut Document, change: &RecordedChange) {
-    let facts = &change.facts;
+fn shown_change(out: &mut Document, change: &ChangeRecord) {
     match change.source.first() {
         Some(source) => out.block("text", &terminal::without_colors(&source_lines::render(source))),
         None if !change.details.is_empty() => {
@@ -97,15 +93,15 @@ fn shown_change(out: &mut Document, change: &RecordedChange) {
         }
         None => {}
     }
-    if facts.frames.is_empty() {
+    if change.frames.is_empty() {
         return;
     }
-    let name = if facts.name.is_empty() { &facts.id } else { &facts.name };
-    let frames = plural(facts.frames.len(), "frame");
+    let name = if change.name.is_empty() { &change.id } else { &change.name };
+    let frames = plural(change.frames.len(), "frame");
     // The empty lines make what is between them Markdown again.
     out.paragraph(&format!("<details><summary>call stack of {} ({frames})</summary>", escaped(name)));
     let frames: Vec<_> =
-        facts.frames.iter().enumerate().map(|(i, frame)| format!("{}. {}", i + 1, shown_frame(frame))).collect();
+        change.frames.iter().enumerate().map(|(i, frame)| format!("{}. {}", i + 1, shown_frame(frame))).collect();
     out.paragraph(&frames.join("\n"));
     out.paragraph("</details>");
 }
@@ -117,7 +113,7 @@ fn shown_frame(frame: &StackFrame) -> String {
     if frame.own { format!("**{function}**{place}") } else { format!("{function}{place}") }
 }
 
-fn tests(out: &mut Document, found: &RecordedCulprit) {
+fn tests(out: &mut Document, found: &CulpritRecord) {
     let how = |test: Option<&str>| {
         let failed = found.failures.iter().filter(|failed| failed.test.as_deref() == test || failed.test.is_none());
         let how: Vec<_> = failed.map(|failed| code(&failed.describe())).collect();
@@ -139,7 +135,7 @@ fn tests(out: &mut Document, found: &RecordedCulprit) {
     out.paragraph(&lines.join("\n"));
 }
 
-fn provenance(out: &mut Document, result: &RecordedResult) {
+fn provenance(out: &mut Document, result: &ResultRecord) {
     let provenance = &result.provenance;
     let mut rows: Vec<(&str, String)> = Vec::new();
     if !provenance.command.is_empty() {

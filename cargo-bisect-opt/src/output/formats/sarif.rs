@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::summary::{self, DecisivePlace};
-use crate::{
-    output::recorded::{
-        RecordedResult, RecordedRun,
-        culprit::{RecordedChange, RecordedCulprit},
-    },
-    record::{change::StackFrame, mode_name},
+use crate::record::{
+    ResultRecord, RunRecord,
+    change::{ChangeRecord, StackFrame},
+    culprit::{CulpritRecord, ModeName},
 };
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -18,7 +16,7 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const ROOT: &str = "ROOT";
 
 /// Renders the answer: a result for each culprit, with a rule for each axis.
-pub(crate) fn render(run: &RecordedRun) -> String {
+pub(crate) fn render(run: &RunRecord) -> String {
     let result = &run.result;
     let searched: BTreeSet<_> = result.searches.iter().map(|search| search.axis.as_str()).collect();
     let searched: Vec<_> = searched.into_iter().collect();
@@ -36,7 +34,7 @@ pub(crate) fn render(run: &RecordedRun) -> String {
         }],
     });
     if let Some(end) = &result.end {
-        invocation["exitCode"] = end.status.into();
+        invocation["exitCode"] = end.status.code().into();
     }
     let mut driver = json!({ "name": "cargo-bisect-opt", "rules": rules.collect::<Vec<_>>() });
     if !provenance.driver.is_empty() {
@@ -59,14 +57,15 @@ fn rule(axis: &str) -> String {
     format!("bisect-opt/{axis}")
 }
 
-fn culprit(result: &RecordedResult, searched: &[&str], found: &RecordedCulprit) -> Value {
+fn culprit(result: &ResultRecord, searched: &[&str], found: &CulpritRecord) -> Value {
     let search = result.searches.iter().find(|search| search.search == found.search).or(result.start.as_ref());
     let axis = search.map_or("", |search| &search.axis);
-    let mut properties = json!({ "set": found.set, "mode": mode_name::of(found.mode), "tests": found.tests, "reproduce": found.reproduce });
+    let mode = ModeName::serialize(&found.mode, serde_json::value::Serializer).expect("a name is text");
+    let mut properties = json!({ "set": found.set, "mode": mode, "tests": found.tests, "reproduce": found.reproduce });
     if let Some(noise) = &found.noise {
         properties["confidence"] = noise.confidence.into();
     }
-    let ids: Vec<_> = found.changes.iter().map(|change| change.facts.id.as_str()).collect();
+    let ids: Vec<_> = found.changes.iter().map(|change| change.id.as_str()).collect();
     let text = format!("{}\n\nTo reproduce: {}", summary::message(found), found.reproduce);
     let mut shown = json!({
         "ruleId": rule(axis),
@@ -86,7 +85,7 @@ fn culprit(result: &RecordedResult, searched: &[&str], found: &RecordedCulprit) 
     shown
 }
 
-fn location_of_change(change: &RecordedChange) -> Option<Value> {
+fn location_of_change(change: &ChangeRecord) -> Option<Value> {
     let place = summary::decisive_place(change)?;
     let DecisivePlace { file, from, to, source, function } = place;
     let mut region = json!({ "startLine": from.0, "startColumn": from.1, "endLine": to.0, "endColumn": to.1 });
@@ -104,16 +103,16 @@ fn location_of_change(change: &RecordedChange) -> Option<Value> {
 }
 
 /// Returns the call stack of a change as a flow: the outermost call comes first.
-fn code_flow(result: &RecordedResult, change: &RecordedChange) -> Option<Value> {
-    if change.facts.frames.is_empty() {
+fn code_flow(result: &ResultRecord, change: &ChangeRecord) -> Option<Value> {
+    if change.frames.is_empty() {
         return None;
     }
-    let calls = change.facts.frames.iter().rev().enumerate();
+    let calls = change.frames.iter().rev().enumerate();
     let steps: Vec<_> = calls.map(|(depth, frame)| json!({ "location": location_of_frame(result, frame), "nestingLevel": depth, "importance": if frame.own { "essential" } else { "unimportant" } })).collect();
     Some(json!({ "threadFlows": [{ "locations": steps }] }))
 }
 
-fn location_of_frame(result: &RecordedResult, frame: &StackFrame) -> Value {
+fn location_of_frame(result: &ResultRecord, frame: &StackFrame) -> Value {
     let mut location = json!({
         "message": { "text": frame.function },
         "logicalLocations": [{ "fullyQualifiedName": frame.function, "kind": "function" }],

@@ -3,15 +3,14 @@
 use bisect_core::search::Mode;
 
 use crate::{
-    output::{
-        groups,
-        recorded::{
-            RecordedResult,
-            culprit::{RecordedChange, RecordedCulprit},
-        },
-    },
+    output::groups,
     process::shell,
-    record::{change::StackFrame, exit_status, source_place::SourcePlace},
+    record::{
+        ResultRecord,
+        change::{ChangeRecord, StackFrame},
+        culprit::CulpritRecord,
+        source_place::SourcePlace,
+    },
     units::plural,
 };
 
@@ -33,12 +32,12 @@ pub(super) struct DecisivePlace<'a> {
 }
 
 /// Returns the name of the status: of an exit status, or `unfinished`.
-pub(in crate::output) fn status(result: &RecordedResult) -> &'static str {
-    result.end.as_ref().map_or(UNFINISHED, |end| exit_status::name_of(end.status))
+pub(in crate::output) fn status(result: &ResultRecord) -> &'static str {
+    result.end.as_ref().map_or(UNFINISHED, |end| end.status.name())
 }
 
 /// Returns the conclusion in a sentence or more.
-pub(in crate::output) fn conclusion(result: &RecordedResult) -> String {
+pub(in crate::output) fn conclusion(result: &ResultRecord) -> String {
     let smallest = result.smallest.as_ref().map(|smallest| {
         let does = match smallest.mode {
             Mode::Enable => "enabled",
@@ -47,14 +46,14 @@ pub(in crate::output) fn conclusion(result: &RecordedResult) -> String {
         format!("the smallest failing set so far: {} of {}, {does}", smallest.changes, plural(smallest.of, "change"))
     });
     let message = match &result.end {
-        Some(end) => end.message.clone(),
+        Some(end) => end.words.clone(),
         None => format!("the search goes on, or was killed; found {} so far", plural(result.found.len(), "culprit")),
     };
     [Some(message), smallest].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the title of a culprit: its number and its headline.
-pub(in crate::output) fn title(found: &RecordedCulprit) -> String {
+pub(in crate::output) fn title(found: &CulpritRecord) -> String {
     match found.within {
         None => format!("culprit {}: {}", found.set, found.headline),
         Some(whole) => format!("in culprit {whole}: {}", found.headline),
@@ -62,12 +61,12 @@ pub(in crate::output) fn title(found: &RecordedCulprit) -> String {
 }
 
 /// Returns the title of a culprit with what it is, and where, on one line.
-pub(super) fn message(found: &RecordedCulprit) -> String {
+pub(super) fn message(found: &CulpritRecord) -> String {
     format!("{}: {}", title(found), groups::one_line(found))
 }
 
 /// Returns the command line that runs the target in a neighbouring state that passes.
-pub(in crate::output) fn passing_line(found: &RecordedCulprit) -> Option<String> {
+pub(in crate::output) fn passing_line(found: &CulpritRecord) -> Option<String> {
     if found.passes.is_some() || found.replaces.is_some() {
         return found.passes.clone();
     }
@@ -76,16 +75,15 @@ pub(in crate::output) fn passing_line(found: &RecordedCulprit) -> Option<String>
 }
 
 /// Returns the place of a change that a reader looks at first: the innermost call in the user's own code, or the change.
-pub(super) fn decisive_place(change: &RecordedChange) -> Option<DecisivePlace<'_>> {
-    let facts = &change.facts;
-    let own = facts.frames.iter().skip(1).find(|frame| frame.own && frame.line.is_some());
-    let own = own.or_else(|| facts.frames.iter().find(|frame| frame.own && frame.line.is_some()));
+pub(super) fn decisive_place(change: &ChangeRecord) -> Option<DecisivePlace<'_>> {
+    let own = change.frames.iter().skip(1).find(|frame| frame.own && frame.line.is_some());
+    let own = own.or_else(|| change.frames.iter().find(|frame| frame.own && frame.line.is_some()));
     if let Some(source) = change.source.first() {
         let is_there = |frame: &&StackFrame| {
             let is_same_file = frame.file.as_ref().is_some_and(|file| file.ends_with(&source.file));
             is_same_file && frame.line.is_some_and(|line| usize::try_from(line) == Ok(source.from.0))
         };
-        let function = facts.frames.iter().find(is_there).map(|frame| frame.function.as_str());
+        let function = change.frames.iter().find(is_there).map(|frame| frame.function.as_str());
         return Some(DecisivePlace {
             file: &source.file,
             from: source.from,
@@ -96,11 +94,11 @@ pub(super) fn decisive_place(change: &RecordedChange) -> Option<DecisivePlace<'_
     }
     let (file, line, column) = match own {
         Some(frame) => (frame.file.as_ref()?, frame.line, frame.column),
-        None => (facts.file.as_ref()?, facts.line, facts.column),
+        None => (change.file.as_ref()?, change.line, change.column),
     };
     let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let from = (line.map_or(1, number), column.map_or(1, number));
     let function = own.map(|frame| frame.function.as_str());
-    let to = facts.end.filter(|_| own.is_none()).map_or(from, |(line, column)| (number(line), number(column)));
+    let to = change.end.filter(|_| own.is_none()).map_or(from, |(line, column)| (number(line), number(column)));
     Some(DecisivePlace { file, from, to, source: None, function })
 }

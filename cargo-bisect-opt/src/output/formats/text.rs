@@ -12,14 +12,16 @@ use crate::{
     output::{
         closing,
         groups::{self, CulpritGroup},
-        headline,
         last_change::in_words,
-        recorded::{
-            RecordedAnswer, RecordedFact, RecordedResult, RecordedRun, RecordedSmallest,
-            culprit::{RecordedChange, RecordedCulprit, RecordedMoment, RecordedStopGap},
-        },
         source_lines, stack,
         style::{ADDED, BAD, BOLD, DIM, ODD, REMOVED},
+    },
+    record::{
+        ResultRecord, RunRecord, SmallestSet,
+        change::ChangeRecord,
+        culprit::{BrokenMoment, CulpritRecord, StopGap, WayBack},
+        end::{Answer, Fact},
+        headline,
     },
     run::result::Failed,
     units::{grouped, listed, plural},
@@ -32,20 +34,20 @@ const MAX_TESTS: usize = 12;
 const MIN_COUNTED_CULPRITS: usize = 6;
 
 /// Renders the answer as the search has printed it, and its conclusion.
-pub(crate) fn render(run: &RecordedRun) -> String {
+pub(crate) fn render(run: &RunRecord) -> String {
     let mut out = Vec::new();
     show(&mut out, &run.result).expect("memory takes everything");
     String::from_utf8(out).expect("all parts are text")
 }
 
 /// Renders the culprits and what is known about them, without the conclusion.
-pub(super) fn of_culprits(result: &RecordedResult) -> String {
+pub(super) fn of_culprits(result: &ResultRecord) -> String {
     let mut out = Vec::new();
     show_culprits(&mut out, result).expect("memory takes everything");
     String::from_utf8(out).expect("all parts are text")
 }
 
-fn show(out: &mut impl Write, result: &RecordedResult) -> io::Result<()> {
+fn show(out: &mut impl Write, result: &ResultRecord) -> io::Result<()> {
     show_culprits(out, result)?;
     if let Some(smallest) = &result.smallest {
         show_smallest(out, smallest)?;
@@ -56,7 +58,7 @@ fn show(out: &mut impl Write, result: &RecordedResult) -> io::Result<()> {
     }
 }
 
-fn show_culprits(out: &mut impl Write, result: &RecordedResult) -> io::Result<()> {
+fn show_culprits(out: &mut impl Write, result: &ResultRecord) -> io::Result<()> {
     let text = AnswerText { root: Path::new(&result.provenance.root), is_verbose: false };
     let (inner, outer): (Vec<_>, Vec<_>) = result.found.iter().partition(|found| found.within.is_some());
     text.searches(out, &outer)?;
@@ -71,7 +73,7 @@ fn show_culprits(out: &mut impl Write, result: &RecordedResult) -> io::Result<()
         answers.into_iter().try_for_each(|answer| show_answer(out, answer))?;
     }
     // The record of a culprit within another one may be shown alone.
-    let is_alone = |inner: &&RecordedCulprit| outer.iter().all(|found| inner.within != Some(found.set));
+    let is_alone = |inner: &&CulpritRecord| outer.iter().all(|found| inner.within != Some(found.set));
     text.searches(out, &inner.into_iter().filter(is_alone).collect::<Vec<_>>())
 }
 
@@ -79,7 +81,7 @@ fn show_culprits(out: &mut impl Write, result: &RecordedResult) -> io::Result<()
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn show_list(out: &mut impl Write, culprits: &[&RecordedCulprit]) -> io::Result<()> {
+pub(crate) fn show_list(out: &mut impl Write, culprits: &[&CulpritRecord]) -> io::Result<()> {
     writeln!(out, "{BOLD}culprits:{BOLD:#}")?;
     culprits.iter().try_for_each(|found| writeln!(out, "  {:>2}  {}", found.set, groups::one_line(found)))?;
     writeln!(out)?;
@@ -96,9 +98,9 @@ pub(crate) fn show_list(out: &mut impl Write, culprits: &[&RecordedCulprit]) -> 
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn show_answer(out: &mut impl Write, answer: &RecordedAnswer) -> io::Result<()> {
+pub(crate) fn show_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}, in short:{BOLD:#}", answer.set)?;
-    for RecordedFact { of, text } in &answer.facts {
+    for Fact { of, text } in &answer.facts {
         writeln!(out, "  {DIM}{of:<10}{DIM:#}{BOLD}{text}{BOLD:#}")?;
     }
     if !answer.advice.is_empty() {
@@ -108,7 +110,7 @@ pub(crate) fn show_answer(out: &mut impl Write, answer: &RecordedAnswer) -> io::
     writeln!(out)
 }
 
-fn show_smallest(out: &mut impl Write, smallest: &RecordedSmallest) -> io::Result<()> {
+fn show_smallest(out: &mut impl Write, smallest: &SmallestSet) -> io::Result<()> {
     let does = match smallest.mode {
         Mode::Enable => "enabled",
         Mode::Disable => "disabled",
@@ -129,7 +131,7 @@ pub(crate) struct AnswerText<'a> {
 
 impl AnswerText<'_> {
     /// Shows culprits, those of several tests in groups for each search.
-    fn searches(self, out: &mut impl Write, culprits: &[&RecordedCulprit]) -> io::Result<()> {
+    fn searches(self, out: &mut impl Write, culprits: &[&CulpritRecord]) -> io::Result<()> {
         for of_search in culprits.chunk_by(|a, b| a.search == b.search) {
             of_search.iter().filter(|found| !found.is_of_tests).try_for_each(|found| self.culprit(out, found))?;
             self.groups(out, of_search.iter().copied().filter(|found| found.is_of_tests))?;
@@ -144,7 +146,7 @@ impl AnswerText<'_> {
     pub(crate) fn groups<'c>(
         self,
         out: &mut impl Write,
-        culprits: impl IntoIterator<Item = &'c RecordedCulprit>,
+        culprits: impl IntoIterator<Item = &'c CulpritRecord>,
     ) -> io::Result<()> {
         groups::groups(culprits).iter().try_for_each(|group| self.group(out, group))
     }
@@ -153,7 +155,7 @@ impl AnswerText<'_> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn culprit(self, out: &mut impl Write, found: &RecordedCulprit) -> io::Result<()> {
+    pub(crate) fn culprit(self, out: &mut impl Write, found: &CulpritRecord) -> io::Result<()> {
         let headline = &found.headline;
         match found.within {
             None => writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}: {headline}{BOLD:#}", found.set)?,
@@ -179,7 +181,7 @@ impl AnswerText<'_> {
             next.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
             writeln!(out)?;
         }
-        if let Some(RecordedStopGap { place, text }) = &found.stop_gap {
+        if let Some(StopGap { place, text }) = &found.stop_gap {
             writeln!(out, "{BOLD}workaround{BOLD:#}, {place}:")?;
             text.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
             writeln!(out)?;
@@ -198,7 +200,7 @@ impl AnswerText<'_> {
         writeln!(out, "{DIM}They differ only in the test that the call comes from.{DIM:#}")?;
         self.changes(out, &group.shared, None)?;
         for found in &group.culprits {
-            let ids: Vec<_> = found.changes.iter().map(|change| change.facts.id.as_str()).collect();
+            let ids: Vec<_> = found.changes.iter().map(|change| change.id.as_str()).collect();
             writeln!(out, "\n{BOLD}culprit {}{BOLD:#}  {DIM}{}{DIM:#}", found.set, ids.join(" + "))?;
             show_tests(out, found)?;
             show_commands(out, found)?;
@@ -210,7 +212,7 @@ impl AnswerText<'_> {
     fn changes(
         self,
         out: &mut impl Write,
-        changes: &[RecordedChange],
+        changes: &[ChangeRecord],
         mut last_change: Option<&LastChange>,
     ) -> io::Result<()> {
         for (i, change) in changes.iter().enumerate() {
@@ -223,11 +225,10 @@ impl AnswerText<'_> {
     fn change(
         self,
         out: &mut impl Write,
-        change: &RecordedChange,
+        change: &ChangeRecord,
         number: Option<usize>,
         last_change: Option<&LastChange>,
     ) -> io::Result<()> {
-        let facts = &change.facts;
         let (decisive, others) = change.source.split_at(change.source.len().min(1));
         decisive.iter().try_for_each(|place| writeln!(out, "{}", source_lines::render(place)))?;
         if let Some(last_change) = last_change {
@@ -241,22 +242,22 @@ impl AnswerText<'_> {
         }
         let number = number.map(|n| format!("{n}. ")).unwrap_or_default();
         // The name of a step is the noun and its number, and the noun is written before the name.
-        let number_of_step = facts.name.strip_prefix(change.noun.as_str()).filter(|rest| rest.starts_with(' '));
+        let number_of_step = change.name.strip_prefix(change.noun.as_str()).filter(|rest| rest.starts_with(' '));
         let name = match number_of_step {
-            _ if facts.name.is_empty() => String::new(),
+            _ if change.name.is_empty() => String::new(),
             Some(number) => number.to_owned(),
-            None => format!(" `{}`", facts.name),
+            None => format!(" `{}`", change.name),
         };
         let noun = if name.is_empty() { change.noun.trim_end_matches(" of") } else { &change.noun };
-        let location = facts.location().filter(|location| location.line.is_some());
+        let location = change.location().filter(|location| location.line.is_some());
         let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
-        let package = facts.package.as_ref().map(|package| format!(" of {package}")).unwrap_or_default();
+        let package = change.package.as_ref().map(|package| format!(" of {package}")).unwrap_or_default();
         let place = package + &place;
-        writeln!(out, "{number}{noun}{BOLD}{name}{BOLD:#}{place}  {DIM}{}{DIM:#}", facts.id)?;
-        stack::show(out, self.root, &facts.frames, self.is_verbose)?;
+        writeln!(out, "{number}{noun}{BOLD}{name}{BOLD:#}{place}  {DIM}{}{DIM:#}", change.id)?;
+        stack::show(out, self.root, &change.frames, self.is_verbose)?;
         // A report in an unknown form is shown as it is.
-        let is_unknown = facts.name.is_empty() && facts.frames.is_empty();
-        let details = if is_unknown { &facts.text } else { &change.details };
+        let is_unknown = change.name.is_empty() && change.frames.is_empty();
+        let details = if is_unknown { &change.text } else { &change.details };
         details.iter().try_for_each(|line| match line.as_bytes().first() {
             Some(b'+') if change.is_patch => writeln!(out, "    {ADDED}{line}{ADDED:#}"),
             Some(b'-') if change.is_patch => writeln!(out, "    {REMOVED}{line}{REMOVED:#}"),
@@ -264,7 +265,7 @@ impl AnswerText<'_> {
         })
     }
 
-    fn moment(self, out: &mut impl Write, found: &RecordedCulprit, moment: &RecordedMoment) -> io::Result<()> {
+    fn moment(self, out: &mut impl Write, found: &CulpritRecord, moment: &BrokenMoment) -> io::Result<()> {
         if let Some(failure) = &moment.failure {
             writeln!(out, "\n{BOLD}the condition counts as false:{BOLD:#} its evaluation {failure}")?;
         }
@@ -273,15 +274,18 @@ impl AnswerText<'_> {
             writeln!(out, "\n{BOLD}one of several changes:{BOLD:#} {text}")?;
         }
         let evaluations = plural(moment.evaluations, "time");
-        let good = match moment.last_good.first().and_then(|good| number_of(&good.facts.id)) {
+        let good = match moment.last_good.first().and_then(|good| number_of(&good.id)) {
             Some(number) => format!("last good moment, {}", grouped(number)),
             None => "no good moment before: it is false at the first one, and wherever it was evaluated".to_owned(),
         };
-        let by = if moment.by == "copies" { "in copies of one process" } else { "in repeated runs" };
+        let by = match moment.by {
+            WayBack::Copies => "in copies of one process",
+            WayBack::Reruns => "in repeated runs",
+        };
         writeln!(out, "\n{BOLD}{good}{BOLD:#} (the condition was evaluated {evaluations}, {by})")?;
         for good in &moment.last_good {
             // Most conditions break where they held before.
-            let place = |change: &RecordedChange| (change.facts.location(), change.facts.frames.clone());
+            let place = |change: &ChangeRecord| (change.location(), change.frames.clone());
             if found.changes.iter().all(|bad| place(bad) == place(good)) {
                 writeln!(out, "  with the same call stack")?;
                 good.details.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
@@ -294,7 +298,7 @@ impl AnswerText<'_> {
 }
 
 /// Shows the command lines that run the target with the culprit, and in the neighbouring state that passes.
-fn show_commands(out: &mut impl Write, found: &RecordedCulprit) -> io::Result<()> {
+fn show_commands(out: &mut impl Write, found: &CulpritRecord) -> io::Result<()> {
     let title = if found.moment.is_some() { "to reproduce" } else { "fails" };
     let [about_failing, about_passing] = found.remarks();
     writeln!(out, "{BOLD}{title}:{BOLD:#}{about_failing}\n  {}", found.reproduce)?;
@@ -311,7 +315,7 @@ fn number_of(id: &str) -> Option<u64> {
 }
 
 /// Shows the tests that a culprit breaks, and the confidence in it.
-fn show_tests(out: &mut impl Write, found: &RecordedCulprit) -> io::Result<()> {
+fn show_tests(out: &mut impl Write, found: &CulpritRecord) -> io::Result<()> {
     match found.tests.as_slice() {
         [] => match found.failures.as_slice() {
             [] => {}
@@ -335,7 +339,7 @@ fn show_tests(out: &mut impl Write, found: &RecordedCulprit) -> io::Result<()> {
 }
 
 /// Returns how a test fails with a culprit, in parentheses, if that is known.
-fn how(found: &RecordedCulprit, test: &str) -> String {
+fn how(found: &CulpritRecord, test: &str) -> String {
     let failed = found.failures.iter().filter(|failed| failed.test.as_deref().is_none_or(|name| name == test));
     let how: Vec<_> = failed.map(Failed::describe).collect();
     if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) }
@@ -344,14 +348,13 @@ fn how(found: &RecordedCulprit, test: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::change::ChangeFacts;
+    use crate::record::change::ChangeRecord;
 
     /// Shows a list of culprits in these functions.
     fn list(functions: &[&str]) -> String {
         let culprit = |(set, name): (usize, &&str)| {
-            let facts = ChangeFacts { name: (*name).to_owned(), ..ChangeFacts::default() };
-            let changes = vec![RecordedChange { facts, ..RecordedChange::default() }];
-            RecordedCulprit { set, changes, ..RecordedCulprit::default() }
+            let changes = vec![ChangeRecord { name: (*name).to_owned(), ..ChangeRecord::default() }];
+            CulpritRecord { set, changes, ..CulpritRecord::default() }
         };
         let culprits: Vec<_> = (1..).zip(functions).map(culprit).collect();
         let mut out = Vec::new();

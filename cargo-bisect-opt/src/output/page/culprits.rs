@@ -5,16 +5,11 @@ use std::time::SystemTime;
 use maud::{Markup, html};
 
 use crate::{
-    output::{
-        formats::summary,
-        last_change::in_words,
-        recorded::{
-            RecordedResult,
-            culprit::{RecordedChange, RecordedCulprit, RecordedMoment},
-        },
-    },
+    output::{formats::summary, last_change::in_words},
     record::{
-        change::{ChangeFacts, StackFrame},
+        ResultRecord,
+        change::{ChangeRecord, StackFrame},
+        culprit::{BrokenMoment, CulpritRecord},
         source_place::{SourcePlace, byte_of},
     },
 };
@@ -31,7 +26,7 @@ const MAX_FRAMES: usize = 200;
 const FOREIGN_FRAMES: usize = 3;
 
 /// Shows a culprit.
-pub(super) fn culprit(result: &RecordedResult, found: &RecordedCulprit) -> Markup {
+pub(super) fn culprit(result: &ResultRecord, found: &CulpritRecord) -> Markup {
     let answers = result.end.iter().flat_map(|end| &end.answers).filter(|answer| answer.set == found.set);
     html! {
         article.culprit id={ "culprit-" (found.set) } {
@@ -62,23 +57,22 @@ fn first_letter_upper(text: &str) -> String {
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
-fn shown_change(change: &RecordedChange, number: Option<usize>) -> Markup {
-    let facts = &change.facts;
+fn shown_change(change: &ChangeRecord, number: Option<usize>) -> Markup {
     let (decisive, others) = change.source.split_at(change.source.len().min(1));
     // A report in an unknown form is shown as it is.
-    let is_unknown = facts.name.is_empty() && facts.frames.is_empty();
-    let details = if is_unknown { &facts.text } else { &change.details };
+    let is_unknown = change.name.is_empty() && change.frames.is_empty();
+    let details = if is_unknown { &change.text } else { &change.details };
     html! {
         p {
             @if let Some(number) = number { (number) ". " }
             (noun(change))
-            @if !facts.name.is_empty() { " " code { (facts.name) } }
-            @if let Some(package) = &facts.package { " of " (package) }
-            (place(facts))
-            " " span.quiet { (facts.id) }
+            @if !change.name.is_empty() { " " code { (change.name) } }
+            @if let Some(package) = &change.package { " of " (package) }
+            (place(change))
+            " " span.quiet { (change.id) }
         }
         @for place in decisive { (source(place)) }
-        (stack(&facts.frames))
+        (stack(&change.frames))
         @if !others.is_empty() {
             details {
                 summary { (plural(others.len(), "further place")) }
@@ -89,13 +83,13 @@ fn shown_change(change: &RecordedChange, number: Option<usize>) -> Markup {
     }
 }
 
-fn noun(change: &RecordedChange) -> &str {
-    if change.facts.name.is_empty() { change.noun.trim_end_matches(" of") } else { &change.noun }
+fn noun(change: &ChangeRecord) -> &str {
+    if change.name.is_empty() { change.noun.trim_end_matches(" of") } else { &change.noun }
 }
 
-fn place(facts: &ChangeFacts) -> Markup {
+fn place(change: &ChangeRecord) -> Markup {
     html! {
-        @if let Some(location) = facts.location().filter(|location| location.line.is_some()) {
+        @if let Some(location) = change.location().filter(|location| location.line.is_some()) {
             " at " code { (location.to_string()) }
         }
     }
@@ -181,7 +175,7 @@ fn shown_frame(frame: &StackFrame) -> Markup {
     }
 }
 
-fn shown_moment(moment: &RecordedMoment) -> Markup {
+fn shown_moment(moment: &BrokenMoment) -> Markup {
     let of = moment.of.map(|of| format!(" of {}", grouped(of))).unwrap_or_default();
     html! {
         p {
@@ -205,7 +199,7 @@ fn shown_moment(moment: &RecordedMoment) -> Markup {
     }
 }
 
-fn tests(found: &RecordedCulprit) -> Markup {
+fn tests(found: &CulpritRecord) -> Markup {
     let (first, more) = found.tests.split_at(found.tests.len().min(MAX_TESTS));
     html! {
         @if found.tests.is_empty() {
@@ -223,14 +217,14 @@ fn tests(found: &RecordedCulprit) -> Markup {
     }
 }
 
-fn shown_test(found: &RecordedCulprit, test: &str) -> Markup {
+fn shown_test(found: &CulpritRecord, test: &str) -> Markup {
     let failed = found.failures.iter().filter(|failed| failed.test.as_deref().is_none_or(|name| name == test));
     let how: Vec<_> = failed.map(Failed::describe).collect();
     html! { li { code { (test) } @if !how.is_empty() { " (" (how.join(", ")) ")" } } }
 }
 
 /// Shows the command lines, patches, and the workaround.
-fn commands(found: &RecordedCulprit) -> Markup {
+fn commands(found: &CulpritRecord) -> Markup {
     let [about_failing, about_passing] = found.remarks();
     html! {
         h4 { @if found.moment.is_some() { "To reproduce" } @else { "Fails" } (about_failing) }

@@ -7,9 +7,9 @@ use super::{
     scale::{LEFT, Scale, TOTAL, outline},
     search_chart::{AXIS, axis, both_ends, culprits},
 };
-use crate::{
-    output::recorded::{RecordedSearch, RecordedTrial},
-    record::trial::TrialEstimate,
+use crate::record::{
+    SearchRecord,
+    trial::{TrialEstimate, TrialRecord},
 };
 
 /// The height of a row.
@@ -18,7 +18,7 @@ const ROW: usize = 14;
 const FAINT: f64 = 0.04;
 
 /// Draws the estimate after each run; nothing if the search was not noisy.
-pub(super) fn chart(trials: &[&RecordedTrial], search: &RecordedSearch) -> Markup {
+pub(super) fn chart(trials: &[&TrialRecord], search: &SearchRecord) -> Markup {
     let noisy: Vec<_> = trials.iter().copied().filter(|trial| trial.context.estimate.is_some()).collect();
     let (shown, _) = both_ends(&noisy);
     let rows: Vec<_> = shown.iter().filter_map(|trial| Some((*trial, trial.context.estimate.as_ref()?))).collect();
@@ -49,8 +49,8 @@ pub(super) fn chart(trials: &[&RecordedTrial], search: &RecordedSearch) -> Marku
     }
 }
 
-fn estimate_row(trial: &RecordedTrial, estimate: &TrialEstimate, top: usize, scale: Scale) -> Markup {
-    let class = marks::class(trial);
+fn estimate_row(trial: &TrialRecord, estimate: &TrialEstimate, top: usize, scale: Scale) -> Markup {
+    let class = trial.outcome.name();
     let label = format!("{}; {}", row::label(trial), in_words(estimate));
     html! {
         g.row .estimate data-row tabindex="0" role="img" aria-label=(label)

@@ -2,23 +2,12 @@
 
 use maud::{Markup, html};
 
-use crate::output::recorded::RecordedTrial;
-
 /// The outcomes: class, sign, and meaning.
 const OUTCOMES: [(&str, &str, &str); 3] = [
     ("fail", "the target fails", "solid"),
     ("pass", "the target passes", "outlined"),
     ("unresolved", "the run does not count", "hatched"),
 ];
-
-/// Returns the class of a trial's outcome. An outcome of a later version counts as unresolved.
-pub(super) fn class(trial: &RecordedTrial) -> &'static str {
-    match trial.outcome.as_str() {
-        "fail" => "fail",
-        "pass" => "pass",
-        _ => "unresolved",
-    }
-}
 
 /// Defines the shapes, once for all charts.
 pub(super) fn definitions() -> Markup {

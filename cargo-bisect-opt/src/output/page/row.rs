@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    output::recorded::RecordedTrial,
+    record::trial::TrialRecord,
     units::{grouped, grouped_plural, plural, seconds},
 };
 
@@ -15,20 +15,20 @@ const MANY_INTERVALS: usize = 64;
 const MAX_LOGS: usize = 3;
 
 /// Returns the trial in a line: `trial 7: fail, 12 of 1,204 changes, 0.3s`.
-pub(super) fn label(trial: &RecordedTrial) -> String {
-    let title = if trial.repeat { "repeated run".to_owned() } else { format!("trial {}", trial.n) };
+pub(super) fn label(trial: &TrialRecord) -> String {
+    let title = if trial.is_repeat { "repeated run".to_owned() } else { format!("trial {}", trial.n) };
     let selected = &trial.context.selected;
     let enabled = selected.iter().map(|(start, end)| end.saturating_sub(*start)).fold(0, usize::saturating_add);
     // Intervals that were merged contain changes that were not enabled.
     let about = if selected.len() < MANY_INTERVALS { "" } else { "at most " };
     let changes = grouped_plural(trial.context.of, "change");
-    let time = seconds(Duration::from_millis(trial.ms));
+    let time = seconds(Duration::from_millis(trial.ms()));
     let enabled = grouped(u64::try_from(enabled).unwrap_or(u64::MAX));
-    format!("{title}: {}, {about}{enabled} of {changes}, {time}", trial.outcome)
+    format!("{title}: {}, {about}{enabled} of {changes}, {time}", trial.outcome.name())
 }
 
 /// Returns the label and the details, one a line.
-pub(super) fn details(trial: &RecordedTrial) -> String {
+pub(super) fn details(trial: &TrialRecord) -> String {
     let context = &trial.context;
     let mut lines = vec![label(trial)];
     if !trial.reason.is_empty() {

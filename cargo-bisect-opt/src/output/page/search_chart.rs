@@ -7,7 +7,7 @@ use super::{
     scale::{LEFT, Scale, TOTAL, WIDTH, outline},
 };
 use crate::{
-    output::recorded::{RecordedSearch, RecordedTrial},
+    record::{SearchRecord, trial::TrialRecord},
     units::grouped,
 };
 
@@ -23,7 +23,7 @@ const THIN_ROW: usize = 7;
 pub(super) const AXIS: usize = 34;
 
 /// Draws trials in their order. `search` has the positions of culprits.
-pub(super) fn chart(trials: &[&RecordedTrial], search: Option<&RecordedSearch>) -> Markup {
+pub(super) fn chart(trials: &[&TrialRecord], search: Option<&SearchRecord>) -> Markup {
     let known = trials.iter().map(|trial| trial.context.of).max().unwrap_or_default();
     let scale = Scale::new(known.max(search.and_then(|search| search.changes).unwrap_or_default()));
     let (shown, left_out) = both_ends(trials);
@@ -60,7 +60,7 @@ pub(super) fn chart(trials: &[&RecordedTrial], search: Option<&RecordedSearch>) 
 }
 
 /// Returns the first and the last of many items, and the number of those that are left out between them.
-pub(super) fn both_ends<'a>(trials: &[&'a RecordedTrial]) -> (Vec<&'a RecordedTrial>, usize) {
+pub(super) fn both_ends<'a>(trials: &[&'a TrialRecord]) -> (Vec<&'a TrialRecord>, usize) {
     let left_out = trials.len().saturating_sub(2 * MAX_ROWS);
     if left_out == 0 {
         return (trials.to_vec(), 0);
@@ -69,8 +69,8 @@ pub(super) fn both_ends<'a>(trials: &[&'a RecordedTrial]) -> (Vec<&'a RecordedTr
     (first.iter().chain(&rest[left_out..]).copied().collect(), left_out)
 }
 
-fn height(trial: &RecordedTrial) -> usize {
-    if trial.repeat { THIN_ROW } else { ROW }
+fn height(trial: &TrialRecord) -> usize {
+    if trial.is_repeat { THIN_ROW } else { ROW }
 }
 
 /// Draws the numbers of changes above the rows, and a faint line below each.
@@ -86,8 +86,8 @@ pub(super) fn axis(scale: Scale, bottom: usize) -> Markup {
     }
 }
 
-fn trial_row(trial: &RecordedTrial, top: usize, scale: Scale) -> Markup {
-    let class = marks::class(trial);
+fn trial_row(trial: &TrialRecord, top: usize, scale: Scale) -> Markup {
+    let class = trial.outcome.name();
     let height = height(trial);
     let bars = scale.bars(&trial.context.selected);
     let known = scale.x(trial.context.of);
@@ -98,16 +98,16 @@ fn trial_row(trial: &RecordedTrial, top: usize, scale: Scale) -> Markup {
             path.hit d={ "M-" (LEFT) " 0h" (TOTAL) "v" (height) "h-" (TOTAL) "z" } {}
             path.track d={ "M0 " (height / 2) "h" (known) } {}
             path.on d=(outline(&bars, 2, height - 4)) {}
-            @if !trial.repeat {
+            @if !trial.is_repeat {
                 g transform={ "translate(-" (LEFT) " 2)" } { (marks::mark(class, 2, 0)) }
-                text x={ "-" (LEFT - 18) } y="12" { (trial.n) " " (trial.outcome) }
+                text x={ "-" (LEFT - 18) } y="12" { (trial.n) " " (trial.outcome.name()) }
             }
         }
     }
 }
 
 /// Draws the changes of culprits as vertical lines, with the numbers of the culprits above them.
-pub(super) fn culprits(search: &RecordedSearch, scale: Scale, bottom: usize) -> Markup {
+pub(super) fn culprits(search: &SearchRecord, scale: Scale, bottom: usize) -> Markup {
     html! {
         @for culprit in &search.culprits {
             @let lines = lines(&culprit.positions, scale);

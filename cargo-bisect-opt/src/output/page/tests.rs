@@ -1,9 +1,11 @@
 //! Tests of the page: it is well-formed, small, and shows text of a target as text.
 
+use std::time::Duration;
+
 use super::render;
-use crate::{
-    output::recorded::{CulpritPositions, RecordedResult, RecordedRun, RecordedSearch, RecordedTrial},
-    record::trial::{TrialContext, TrialEstimate},
+use crate::record::{
+    CulpritPositions, ResultRecord, RunRecord, SearchRecord,
+    trial::{TrialContext, TrialEstimate, TrialOutcome, TrialRecord},
 };
 
 /// Elements without an end tag.
@@ -13,26 +15,26 @@ const RAW: [&str; 2] = ["style", "script"];
 
 /// Returns the record of a search with these numbers of changes and of trials. Each trial enables as many intervals as
 /// a record has at most.
-pub(in crate::output) fn generated(changes: usize, trials: usize) -> RecordedRun {
-    let search = RecordedSearch {
+pub(in crate::output) fn generated(changes: usize, trials: usize) -> RunRecord {
+    let search = SearchRecord {
         search: 1,
         axis: "list".to_owned(),
         noun: "line".to_owned(),
         changes: Some(changes),
         culprits: vec![CulpritPositions { set: 1, positions: vec![changes / 3] }],
-        ..RecordedSearch::default()
+        ..SearchRecord::default()
     };
     let trial = |n: usize| {
         let selected: Vec<_> = (0..64).map(|i| (i * changes / 64, (2 * i + 1) * changes / 128)).collect();
-        RecordedTrial {
+        TrialRecord {
             n,
-            repeat: n.is_multiple_of(5),
+            is_repeat: n.is_multiple_of(5),
             pattern: selected.iter().map(|(start, end)| format!("{start}-{end}")).collect::<Vec<_>>().join("+"),
             matches: changes / 2,
-            outcome: ["fail", "pass", "unresolved"][n % 3].to_owned(),
+            outcome: [TrialOutcome::Fail, TrialOutcome::Pass, TrialOutcome::Unresolved][n % 3],
             reason: "the status is 1".to_owned(),
             runs: 1,
-            ms: 250,
+            duration: Duration::from_millis(250),
             context: TrialContext {
                 search: 1,
                 question: "prefix".to_owned(),
@@ -45,8 +47,8 @@ pub(in crate::output) fn generated(changes: usize, trials: usize) -> RecordedRun
             },
         }
     };
-    let result = RecordedResult { start: Some(search.clone()), searches: vec![search], ..RecordedResult::default() };
-    RecordedRun { result, trials: (1..=trials).map(trial).collect(), file: None }
+    let result = ResultRecord { start: Some(search.clone()), searches: vec![search], ..ResultRecord::default() };
+    RunRecord { result, trials: (1..=trials).map(trial).collect(), file: None }
 }
 
 /// Returns the names of the elements of a page, after a check that each is closed where it must be, that attributes are
@@ -167,7 +169,8 @@ fn what_another_program_has_edited_is_shown_as_far_as_it_goes() {
     (context.selected, context.of) = (vec![(9, 3), (usize::MAX, usize::MAX), (0, usize::MAX)], usize::MAX);
     let places = vec![(usize::MAX, usize::MAX, f64::MAX), (5, 2, -1.0)];
     context.estimate = Some(TrialEstimate { places, without: rate(), with: rate(), nothing: 7.0 });
-    (run.trials[1].context.start_ms, run.trials[1].ms, run.trials[2].context.search) = (u64::MAX, u64::MAX, 8);
+    (run.trials[1].context.start_ms, run.trials[1].duration) = (u64::MAX, Duration::MAX);
+    run.trials[2].context.search = 8;
     run.result.searches[0].culprits[0].positions = vec![usize::MAX; 500];
     let page = render(&run);
     elements(&page);
@@ -182,12 +185,12 @@ fn text_of_a_target_stays_text() {
     for folder in fs_err::read_dir(folder).unwrap() {
         let file = fs_err::read_to_string(folder.unwrap().path().join("result.json")).unwrap();
         let mut value: serde_json::Value = serde_json::from_str(&file).unwrap();
-        let usual: RecordedResult = serde_json::from_str(&file).unwrap();
+        let usual: ResultRecord = serde_json::from_str(&file).unwrap();
         taint(&mut value, hostile);
-        let result: RecordedResult = serde_json::from_value(value).unwrap();
-        let mut run = RecordedRun { result, ..generated(9, 9) };
+        let result: ResultRecord = serde_json::from_value(value).unwrap();
+        let mut run = RunRecord { result, ..generated(9, 9) };
         for trial in &mut run.trials {
-            (trial.pattern, trial.reason, trial.outcome) = (hostile.to_owned(), hostile.to_owned(), hostile.to_owned());
+            (trial.pattern, trial.reason) = (hostile.to_owned(), hostile.to_owned());
             trial.context.logs = vec![hostile.to_owned()];
         }
         let page = render(&run);
@@ -195,7 +198,7 @@ fn text_of_a_target_stays_text() {
         assert_eq!(all.iter().filter(|name| RAW.contains(name)).count(), 2, "one style, one script");
         assert!(!all.contains(&"img"));
         assert!(!page.contains(['\u{1b}', '\u{7}', '\u{202e}']));
-        let usual = render(&RecordedRun { result: usual, ..RecordedRun::default() });
+        let usual = render(&RunRecord { result: usual, ..RunRecord::default() });
         elements(&usual);
         assert!(!usual.contains("http://") && !usual.contains("https://"), "nothing is loaded");
         pages += 1;

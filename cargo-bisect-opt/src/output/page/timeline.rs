@@ -5,12 +5,12 @@ use std::{collections::BTreeSet, time::Duration};
 use maud::{Markup, html};
 
 use super::{
-    marks, row,
+    row,
     scale::{LEFT, Scale, TOTAL, WIDTH, outline},
     search_chart::both_ends,
 };
 use crate::{
-    output::recorded::RecordedTrial,
+    record::trial::TrialRecord,
     units::{plural, seconds},
 };
 
@@ -20,12 +20,12 @@ const LANE: usize = 22;
 const AXIS: usize = 22;
 
 /// Shows when each trial was made, and in which slot.
-pub(super) fn section(trials: &[RecordedTrial]) -> Markup {
+pub(super) fn section(trials: &[TrialRecord]) -> Markup {
     let (shown, _) = both_ends(&trials.iter().collect::<Vec<_>>());
     let slots: BTreeSet<_> = shown.iter().map(|trial| trial.context.slot).collect();
     let slots: Vec<_> = slots.into_iter().collect();
     let start = shown.iter().map(|trial| trial.context.start_ms).min().unwrap_or_default();
-    let end = shown.iter().map(|trial| trial.context.start_ms.saturating_add(trial.ms)).max().unwrap_or_default();
+    let end = shown.iter().map(|trial| trial.context.start_ms.saturating_add(trial.ms())).max().unwrap_or_default();
     let since = |time: u64| usize::try_from(time.saturating_sub(start)).unwrap_or(usize::MAX);
     let scale = Scale::new(since(end));
     let bottom = AXIS + slots.len() * LANE;
@@ -52,8 +52,8 @@ pub(super) fn section(trials: &[RecordedTrial]) -> Markup {
                             @for trial in &shown {
                                 @let lane = slots.iter().position(|slot| *slot == trial.context.slot).unwrap_or_default();
                                 @let from = since(trial.context.start_ms);
-                                @let to = from.saturating_add(usize::try_from(trial.ms).unwrap_or(usize::MAX)).max(from.saturating_add(1));
-                                g.row .(marks::class(trial)) data-row tabindex="-1" role="img"
+                                @let to = from.saturating_add(usize::try_from(trial.ms()).unwrap_or(usize::MAX)).max(from.saturating_add(1));
+                                g.row .(trial.outcome.name()) data-row tabindex="-1" role="img"
                                     aria-label=(row::label(trial))
                                     transform={ "translate(" (LEFT) " " (AXIS + lane * LANE) ")" } {
                                     title { (row::label(trial)) }

@@ -2,16 +2,12 @@
 
 use bisect_core::search::Mode;
 
-use super::events::Found;
+use super::{
+    change::ChangeRecord,
+    snippets::{Own, OwnPlace},
+};
 use crate::{
-    record::{
-        change::ChangeFacts,
-        snippets::{Own, OwnPlace},
-    },
-    report::{
-        content::Report,
-        kind::{ChangeKind, ShownSource},
-    },
+    report::{content::Report, kind::ChangeKind},
     units::plural,
 };
 
@@ -20,14 +16,35 @@ const TARGET: &str = "the target";
 /// The maximum length of the names in a sentence, in characters.
 const MAX_NAME_CHARS: usize = 100;
 
-/// Returns the sentence about a culprit.
-pub(super) fn headline(own: &Own<'_>, found: &Found) -> String {
-    sentence(own, found, &found.changes, &failing(&found.tests))
+/// Returns the sentence about a culprit, which breaks these tests. If it is not that the changes are enabled or disabled,
+/// it is `special`, with the names of the changes.
+pub(crate) fn headline(
+    own: &Own<'_>,
+    mode: Mode,
+    changes: &[Report],
+    tests: &[String],
+    special: Option<String>,
+) -> String {
+    if let Some(special) = special {
+        return names(changes).map_or_else(|| special.clone(), |names| format!("{special}: {names}"));
+    }
+    let does = match mode {
+        Mode::Enable => "enabling",
+        Mode::Disable => "disabling",
+    };
+    let what = match changes {
+        [change] => named(own, change),
+        [one, other] if own.place(one).is_some() && own.place(other).is_some() => {
+            format!("{} and {} together", named(own, one), named(own, other))
+        }
+        changes => format!("these {} together", plural(changes.len(), "change")),
+    };
+    format!("{does} {what}") + &effect(&failing(tests))
 }
 
 /// Converts the sentence about one culprit, which breaks these tests, into that about a group of culprits that differ
 /// only in their tests.
-pub(super) fn of_group(headline: &str, tests: &[String]) -> String {
+pub(crate) fn of_group(headline: &str, tests: &[String]) -> String {
     let of_one = headline.strip_suffix(&effect(&failing(tests)));
     of_one.map_or_else(|| headline.to_owned(), |what| what.to_owned() + &effect(TARGET))
 }
@@ -46,31 +63,10 @@ fn effect(failing: &str) -> String {
     format!(" makes {failing} fail")
 }
 
-fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], failing: &str) -> String {
-    if let Some(headline) = &found.headline {
-        // The sentence about a moment names it.
-        let names = if found.moments.is_none() { names(changes) } else { None };
-        return names.map_or_else(|| headline.clone(), |names| format!("{headline}: {names}"));
-    }
-    let does = match found.mode {
-        Mode::Enable => "enabling",
-        Mode::Disable => "disabling",
-    };
-    let what = match changes {
-        [change] => named(own, change),
-        [one, other] if own.place(one).is_some() && own.place(other).is_some() => {
-            format!("{} and {} together", named(own, one), named(own, other))
-        }
-        changes => format!("these {} together", plural(changes.len(), "change")),
-    };
-    format!("{does} {what}") + &effect(failing)
-}
-
 /// Returns the names of changes, if they are short enough for a sentence.
 fn names(changes: &[Report]) -> Option<String> {
     let one_line = |change: &Report| {
-        let is_patch = change.kind.source == ShownSource::Patch;
-        let name = ChangeFacts::from(change).one_line(is_patch.then_some(change.kind.noun));
+        let name = ChangeRecord::new(change, None).one_line();
         // It is not known which of them is to blame.
         change.tied_parts().map_or_else(|| name.clone(), |parts| format!("{parts}, among them {name}"))
     };
@@ -108,7 +104,7 @@ mod tests {
     use bisect_core::ChangeId;
 
     use super::*;
-    use crate::report::content::Location;
+    use crate::report::{content::Location, kind::ShownSource};
 
     #[test]
     fn hunks_that_only_compile_together_are_not_blamed_singly() {

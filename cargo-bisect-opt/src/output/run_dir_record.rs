@@ -1,19 +1,19 @@
-//! Events as files: `trials.jsonl` and `result.json` in the run directory.
+//! The record of a search as files: `trials.jsonl` and `result.json` in the run directory.
 
 use std::{io, path::Path};
 
 use super::{
     events::{Event, Sink},
     json::Line,
-    recorded::{Provenance, RecordedResult, RecordedRun},
     recording::Recording,
     run_dir::{RunDir, RunDirError},
 };
+use crate::record::{Provenance, ResultRecord, RunRecord};
 
 /// A listener that keeps the search in its run directory. If a file cannot be written, it tries again with the end of the
 /// search: the answer is worth more than all that was lost before.
 #[derive(Debug)]
-pub(crate) struct Record<'a> {
+pub(crate) struct RunDirRecord<'a> {
     run_dir: &'a RunDir,
     recording: Recording,
     /// True once a file could not be written.
@@ -24,7 +24,7 @@ pub(crate) struct Record<'a> {
 ///
 /// # Errors
 /// If it is no run directory of this version, or cannot be read.
-pub(crate) fn read(run_dir: &Path) -> Result<Option<RecordedResult>, RunDirError> {
+pub(crate) fn read(run_dir: &Path) -> Result<Option<ResultRecord>, RunDirError> {
     Ok(read_all(run_dir)?.map(|run| run.result))
 }
 
@@ -32,22 +32,22 @@ pub(crate) fn read(run_dir: &Path) -> Result<Option<RecordedResult>, RunDirError
 ///
 /// # Errors
 /// If it is no run directory of this version, or cannot be read.
-pub(crate) fn read_all(run_dir: &Path) -> Result<Option<RecordedRun>, RunDirError> {
+pub(crate) fn read_all(run_dir: &Path) -> Result<Option<RunRecord>, RunDirError> {
     let Some(text) = RunDir::read_result_text(run_dir)? else { return Ok(None) };
     let damaged = || RunDirError::Content { path: run_dir.to_owned() };
     let result = serde_json::from_str(&text).map_err(|_| damaged())?;
-    Ok(Some(RecordedRun { result, trials: RunDir::read_trials(run_dir)?, file: Some(text) }))
+    Ok(Some(RunRecord { result, trials: RunDir::read_trials(run_dir)?, file: Some(text) }))
 }
 
-impl<'a> Record<'a> {
+impl<'a> RunDirRecord<'a> {
     /// Creates the record of a command in `run_dir`.
     pub(crate) fn new(run_dir: &'a RunDir, provenance: Provenance) -> Self {
         Self { run_dir, recording: Recording::new(provenance), has_failed: false }
     }
 
     fn write(&self, event: &Event<'_>, is_renewed: bool) -> io::Result<()> {
-        if let Event::Trial(_) = event {
-            self.run_dir.append_trial(&Line::new(event))?;
+        if let Event::Trial(_, trial) = event {
+            self.run_dir.append_trial(&Line::of("trial", trial))?;
         }
         if is_renewed {
             self.run_dir.write_result(&Line::new(&self.recording.run().result))?;
@@ -56,7 +56,7 @@ impl<'a> Record<'a> {
     }
 }
 
-impl Sink for Record<'_> {
+impl Sink for RunDirRecord<'_> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         let is_renewed = self.recording.learn(event);
         let is_end = matches!(event, Event::End(_));
