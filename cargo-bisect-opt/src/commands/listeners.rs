@@ -6,15 +6,16 @@ use std::{
 };
 
 use super::options::{Color, ShowArgs};
-use crate::run::in_flight::InFlight;
 use crate::{
     output::{
         closing::Closing,
-        formats, formatted,
+        formats,
+        formatted::FormattedAnswer,
         json::Json,
         listeners::{Listener, Listeners},
         live::{self, BesideLive},
-        page_file,
+        page_file::PageFile,
+        recording::Recording,
         results::Results,
         run_dir::RunDir,
         run_dir_record::RunDirRecord,
@@ -22,6 +23,7 @@ use crate::{
         trace::Trace,
     },
     record::Provenance,
+    run::in_flight::InFlight,
 };
 
 /// Returns the listeners of a search.
@@ -36,11 +38,14 @@ pub(super) fn listeners<'a>(
     const ANSWER: &str = "the answer on standard output";
     // The record is first: every event that is shown is already stored.
     let root = &PathBuf::from(&provenance.root);
-    let record = Listener::new("the run directory", RunDirRecord::new(run_dir, provenance.clone())).lasting();
+    let record = Listener::new("the run directory", RunDirRecord::new(run_dir)).lasting();
     let out_dir = out_dir.to_owned();
     let trace = Trace::new(show.verbose, out_dir.clone());
     let has_live_lines = show.color != Color::Never && live::are_wanted(show.has_live_lines);
-    let page = show.html.clone().map(|file| Listener::new("the page", page_file::listener(file, provenance.clone())));
+    let format = show.format.or(show.message_format).filter(|format| format.name != formats::TEXT && !show.json);
+    let recording = Recording::new(provenance);
+    let recording = if format.is_some() || show.html.is_some() { recording.with_trials() } else { recording };
+    let page = show.html.clone().map(|file| Listener::new("the page", PageFile(file)));
     let always = [
         record,
         match (show.quiet, has_live_lines) {
@@ -48,9 +53,9 @@ pub(super) fn listeners<'a>(
             (false, true) => Listener::new(TRACE, trace.with_live_lines(in_flight, show.live_width)),
             (false, false) => Listener::new(TRACE, trace),
         },
-        match show.format.or(show.message_format).filter(|format| format.name != formats::TEXT) {
+        match format {
             _ if show.json => Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true)).with_certain_culprits(),
-            Some(format) => Listener::new(ANSWER, BesideLive::new(formatted::listener(format, provenance), false)),
+            Some(format) => Listener::new(ANSWER, BesideLive::new(FormattedAnswer(format), false)),
             None => {
                 let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
                 Listener::new(ANSWER, results(Results::new(root)))
@@ -59,7 +64,7 @@ pub(super) fn listeners<'a>(
             }
         },
     ];
-    Listeners::new(always.into_iter().chain(page))
+    Listeners::new(recording, always.into_iter().chain(page))
 }
 
 impl Color {

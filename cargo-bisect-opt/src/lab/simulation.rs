@@ -29,6 +29,7 @@ use crate::{
         json::Json,
         listeners::{Listener, Listeners},
         next_steps::NextSteps,
+        recording::Recording,
         results::Results,
         run_dir::RunDir,
         run_dir_record::{self, RunDirRecord},
@@ -37,7 +38,7 @@ use crate::{
     },
     process::interrupt::Interrupt,
     record::{
-        Provenance,
+        Provenance, RunRecord,
         end::{Answer, Fact},
         exit_status::Exit,
         noise,
@@ -119,13 +120,16 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
         run_dir: &run_dir,
         journal: Rc::new(journal),
         out_dir,
-        listeners: Listeners::new([
-            Listener::new("the run directory", RunDirRecord::new(&run_dir, provenance)).lasting(),
-            trace,
-            Listener::new("the answer alone", results_alone).with_certain_culprits(),
-            Listener::new("the answer", results).with_certain_culprits(),
-            Listener::new("the events", Json(events.clone())).with_certain_culprits(),
-        ]),
+        listeners: Listeners::new(
+            Recording::new(provenance),
+            [
+                Listener::new("the run directory", RunDirRecord::new(&run_dir)).lasting(),
+                trace,
+                Listener::new("the answer alone", results_alone).with_certain_culprits(),
+                Listener::new("the answer", results).with_certain_culprits(),
+                Listener::new("the events", Json(events.clone())).with_certain_culprits(),
+            ],
+        ),
         interrupt: &interrupt,
         totals: Totals::default(),
         budget: None,
@@ -252,7 +256,7 @@ impl Show for Results {
 struct OnScreen<S>(S, Text);
 
 impl<S: Show> Sink for OnScreen<S> {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
         let mut shown = Vec::new();
         self.0.show(&mut shown, event)?;
         let shown = String::from_utf8(shown).expect("a terminal gets text");

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     record::{
+        RunRecord,
         end::{End, LogEnd},
         exit_status::Exit,
         milliseconds::rounded_down,
@@ -68,7 +69,7 @@ impl Closing {
 }
 
 impl Sink for Closing {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
         self.show(&mut terminal::stderr(), event)
     }
 }

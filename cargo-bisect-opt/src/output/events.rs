@@ -6,7 +6,7 @@ use bisect_core::search::{Mode, Question, TrialId};
 
 use super::terms::Terms;
 use crate::record::{
-    CulpritPositions, SearchRecord, SmallestSet,
+    CulpritPositions, RunRecord, SearchRecord, SmallestSet,
     culprit::CulpritRecord,
     end::{Answer, End},
     trial::TrialRecord,
@@ -49,11 +49,11 @@ pub(crate) enum Event<'a> {
 
 /// A receiver of events.
 pub(crate) trait Sink {
-    /// Takes one event.
+    /// Takes one event. The record has it already.
     ///
     /// # Errors
     /// If it cannot be shown or kept.
-    fn event(&mut self, event: &Event<'_>) -> std::io::Result<()>;
+    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> std::io::Result<()>;
 }
 
 /// The beginning of a search.

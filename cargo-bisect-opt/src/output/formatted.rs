@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::{at_end::AtEnd, events::Sink, formats::AnswerFormat, terminal};
-use crate::{
-    hidden::escaped_in_json,
-    record::{Provenance, RunRecord},
+use super::{
+    events::{Event, Sink},
+    formats::AnswerFormat,
+    terminal,
 };
+use crate::{hidden::escaped_in_json, record::RunRecord};
 
 /// Writes what a search has recorded to standard output.
 ///
@@ -27,14 +28,18 @@ fn write_to(out: &mut impl Write, format: &AnswerFormat, run: &RunRecord) -> io:
     out.flush()
 }
 
-/// Returns a listener that writes the answer when the search has ended.
-pub(crate) fn listener(format: &'static AnswerFormat, provenance: Provenance) -> impl Sink {
-    AtEnd::new(provenance, |run| {
-        show(format, run).inspect_err(|error| {
+/// A listener that writes the answer when the search has ended.
+#[derive(Debug)]
+pub(crate) struct FormattedAnswer(pub(crate) &'static AnswerFormat);
+
+impl Sink for FormattedAnswer {
+    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+        let Event::End(_) = event else { return Ok(()) };
+        show(self.0, record).inspect_err(|error| {
             // The reader closed the pipe on purpose; in any other case the answer must not be lost.
             if error.kind() != io::ErrorKind::BrokenPipe {
-                let _ = write_to(&mut terminal::stderr(), format, run);
+                let _ = write_to(&mut terminal::stderr(), self.0, record);
             }
         })
-    })
+    }
 }

@@ -9,6 +9,7 @@ use super::{
     events::{Event, Sink},
     json_lines,
 };
+use crate::record::RunRecord;
 
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -52,7 +53,7 @@ impl<W: Write> Json<W> {
 }
 
 impl<W: Write> Sink for Json<W> {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
         match event {
             Event::Start(start) => self.write("start", &without(&OF_SEARCHES, &start.search)?),
             // A repeated run with the same outcome is no trial of its own.

@@ -2,8 +2,11 @@
 
 use std::{fmt, io, mem, rc::Rc};
 
-use super::events::{Event, Sink};
-use crate::record::culprit::CulpritRecord;
+use super::{
+    events::{Event, Sink},
+    recording::Recording,
+};
+use crate::record::{RunRecord, culprit::CulpritRecord};
 
 /// A sink and its substitute.
 pub(crate) struct Listener<'a> {
@@ -44,7 +47,7 @@ impl<'a> Listener<'a> {
 
     /// Passes an event on, with the culprits that it makes certain before it. Returns whether the listener goes on, and
     /// the first error of a sink that failed.
-    fn emit(&mut self, event: &Event<'_>) -> (bool, Option<io::Error>) {
+    fn emit(&mut self, event: &Event<'_>, record: &RunRecord) -> (bool, Option<io::Error>) {
         let mut certain = Vec::new();
         if let Some(uncertain) = &mut self.uncertain {
             match event {
@@ -59,19 +62,19 @@ impl<'a> Listener<'a> {
         }
         let mut first_error = None;
         for event in certain.iter().map(Event::Found) {
-            let (goes_on, error) = self.pass_on(&event);
+            let (goes_on, error) = self.pass_on(&event, record);
             first_error = first_error.or(error);
             if !goes_on {
                 return (false, first_error);
             }
         }
-        let (goes_on, error) = self.pass_on(event);
+        let (goes_on, error) = self.pass_on(event, record);
         (goes_on, first_error.or(error))
     }
 
     /// Passes an event on to the sink or, if it fails, to the substitute.
-    fn pass_on(&mut self, event: &Event<'_>) -> (bool, Option<io::Error>) {
-        let Err(error) = self.sink.event(event) else { return (true, None) };
+    fn pass_on(&mut self, event: &Event<'_>, record: &RunRecord) -> (bool, Option<io::Error>) {
+        let Err(error) = self.sink.event(event, record) else { return (true, None) };
         if self.is_lasting {
             return (true, Some(error));
         }
@@ -79,7 +82,7 @@ impl<'a> Listener<'a> {
         let instead = self.instead.take().filter(|_| error.kind() != io::ErrorKind::BrokenPipe);
         let Some(instead) = instead else { return (false, Some(error)) };
         self.sink = instead;
-        (self.sink.event(event).is_ok(), Some(error))
+        (self.sink.event(event, record).is_ok(), Some(error))
     }
 }
 
@@ -89,29 +92,33 @@ impl fmt::Debug for Listener<'_> {
     }
 }
 
-/// The listeners that have not failed yet.
+/// The listeners that have not failed yet, and the record that they read.
 #[derive(Debug)]
-pub(crate) struct Listeners<'a>(Vec<Listener<'a>>);
+pub(crate) struct Listeners<'a> {
+    recording: Recording,
+    listeners: Vec<Listener<'a>>,
+}
 
 impl<'a> Listeners<'a> {
     /// Creates the list. Listeners get each event in this order.
-    pub(crate) fn new(listeners: impl IntoIterator<Item = Listener<'a>>) -> Self {
-        Self(listeners.into_iter().collect())
+    pub(crate) fn new(recording: Recording, listeners: impl IntoIterator<Item = Listener<'a>>) -> Self {
+        Self { recording, listeners: listeners.into_iter().collect() }
     }
 
-    /// Passes an event to all listeners. A listener that fails is removed, and the others get a note.
+    /// Records an event, and passes it to all listeners. A listener that fails is removed, and the others get a note.
     ///
     /// # Errors
     /// If no listener is left: the last error.
     pub(crate) fn emit(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.recording.learn(event);
         let mut errors = Vec::new();
-        self.0.retain_mut(|listener| {
-            let (goes_on, error) = listener.emit(event);
+        self.listeners.retain_mut(|listener| {
+            let (goes_on, error) = listener.emit(event, self.recording.run());
             errors.extend(error.map(|error| (listener.writes, error)));
             goes_on
         });
         let Some((_, last)) = errors.last() else { return Ok(()) };
-        if self.0.is_empty() {
+        if self.listeners.is_empty() {
             return Err(io::Error::new(last.kind(), last.to_string()));
         }
         for (writes, error) in errors {
@@ -141,7 +148,7 @@ mod tests {
     }
 
     impl Sink for Ear {
-        fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
             self.room = self.room.checked_sub(1).ok_or(self.error)?;
             let (Event::Note(text) | Event::OutputLost(text)) = event else { return Ok(()) };
             self.heard.borrow_mut().push((*text).to_owned());
@@ -154,12 +161,16 @@ mod tests {
         (Ear { heard: heard.clone(), room, error }, heard)
     }
 
+    fn listeners<const N: usize>(listeners: [Listener<'static>; N]) -> Listeners<'static> {
+        Listeners::new(Recording::default(), listeners)
+    }
+
     const FULL: io::ErrorKind = io::ErrorKind::StorageFull;
 
     #[test]
     fn the_others_learn_of_one_that_fails_and_go_on() {
         let ((log, logged), (screen, shown)) = (ear(1, FULL), ear(9, FULL));
-        let mut all = Listeners::new([Listener::new("the log", log), Listener::new("the screen", screen)]);
+        let mut all = listeners([Listener::new("the log", log), Listener::new("the screen", screen)]);
         for text in ["1", "2", "3"] {
             all.emit(&Event::Note(text)).unwrap();
         }
@@ -174,7 +185,7 @@ mod tests {
     #[test]
     fn it_ends_when_nobody_listens() {
         let ((one, _), (other, heard)) = (ear(1, FULL), ear(2, io::ErrorKind::BrokenPipe));
-        let mut all = Listeners::new([Listener::new("one", one), Listener::new("the other", other)]);
+        let mut all = listeners([Listener::new("one", one), Listener::new("the other", other)]);
         all.emit(&Event::Note("1")).unwrap();
         let error = all.emit(&Event::Note("2")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
@@ -186,7 +197,7 @@ mod tests {
         for (error, expected) in [(FULL, &["1", "2"][..]), (io::ErrorKind::BrokenPipe, &[])] {
             let ((file, _), (screen, shown), (record, recorded)) = (ear(0, error), ear(9, FULL), ear(9, FULL));
             let file = Listener::new("the file", file).or(screen);
-            let mut all = Listeners::new([file, Listener::new("the record", record)]);
+            let mut all = listeners([file, Listener::new("the record", record)]);
             all.emit(&Event::Note("1")).unwrap();
             all.emit(&Event::Note("2")).unwrap();
             let is_note = |text: &String| text.len() == 1;

@@ -19,6 +19,7 @@ use super::{
     terminal,
 };
 use crate::{
+    record::RunRecord,
     run::in_flight::InFlight,
     stderr::{self, LiveLines},
     units::{plural, whole_seconds},
@@ -220,13 +221,17 @@ impl<S: Sink> BesideLive<S> {
 }
 
 impl<S: Sink> Sink for BesideLive<S> {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
         let is_silent = match event {
             Event::Run(_) | Event::Smallest(_) | Event::Note(_) => true,
             Event::Start(_) | Event::Trial(..) => !self.shows_trials,
             _ => false,
         };
-        if is_silent { self.sink.event(event) } else { stderr::beside_live_lines(|| self.sink.event(event)) }
+        if is_silent {
+            self.sink.event(event, record)
+        } else {
+            stderr::beside_live_lines(|| self.sink.event(event, record))
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Only this room knows terminals.
 
-mod at_end;
 pub(crate) mod closing;
 pub(crate) mod conclusion;
 #[cfg(test)]
@@ -22,7 +21,7 @@ pub(crate) mod next_steps;
 mod page;
 pub(crate) mod page_file;
 mod progress;
-mod recording;
+pub(crate) mod recording;
 pub(crate) mod results;
 pub(crate) mod run_dir;
 mod run_dir_lock;

@@ -5,8 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{at_end::AtEnd, events::Sink, page};
-use crate::record::{Provenance, RunRecord};
+use super::{
+    events::{Event, Sink},
+    page,
+};
+use crate::record::RunRecord;
 
 /// Writes the page about what a search has recorded.
 ///
@@ -16,12 +19,16 @@ pub(crate) fn write(file: &Path, run: &RunRecord) -> io::Result<()> {
     fs_err::write(file, page::render(run))
 }
 
-/// Returns a listener that writes the page when the search has ended.
-pub(crate) fn listener(file: PathBuf, provenance: Provenance) -> impl Sink {
-    AtEnd::new(provenance, move |run| {
-        write(&file, run).map_err(|error| {
+/// A listener that writes the page to this file when the search has ended.
+#[derive(Debug)]
+pub(crate) struct PageFile(pub(crate) PathBuf);
+
+impl Sink for PageFile {
+    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+        let Event::End(_) = event else { return Ok(()) };
+        write(&self.0, record).map_err(|error| {
             let next = "to write it elsewhere: cargo bisect-opt report --html FILE";
             io::Error::new(error.kind(), format!("{error}; {next}"))
         })
-    })
+    }
 }

@@ -7,7 +7,7 @@ use crate::record::{
 };
 
 /// A record in the making.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Recording {
     run: RunRecord,
     /// True if trials are kept, too.
@@ -31,8 +31,8 @@ impl Recording {
         &self.run
     }
 
-    /// Learns from an event. Returns true if the result on the disk is to be renewed.
-    pub(crate) fn learn(&mut self, event: &Event<'_>) -> bool {
+    /// Learns from an event.
+    pub(crate) fn learn(&mut self, event: &Event<'_>) {
         let result = &mut self.run.result;
         match event {
             Event::Start(start) => {
@@ -68,7 +68,6 @@ impl Recording {
             Event::List(culprits) => result.listed = culprits.iter().map(|found| found.set).collect(),
             Event::Trial(..) | Event::Run(_) | Event::Groups(_) | Event::Answer(_) => {}
         }
-        matches!(event, Event::Start(_) | Event::Smallest(_) | Event::Found(_) | Event::Withdrawn(_) | Event::End(_))
     }
 }
 
@@ -89,7 +88,7 @@ mod tests {
             FORMATS.iter().filter(|format| (format.render)(recording.run()).contains("./accuses")).count()
         };
         assert!(accuses(&recording) > 5);
-        assert!(recording.learn(&Event::Withdrawn(&[1])), "the result on the disk is renewed");
+        recording.learn(&Event::Withdrawn(&[1]));
         assert_eq!(accuses(&recording), 0);
     }
 }

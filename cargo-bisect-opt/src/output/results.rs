@@ -11,6 +11,7 @@ use super::{
     style::ODD,
     terminal,
 };
+use crate::record::RunRecord;
 
 /// The answer, on standard output or, as a substitute, on standard error.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Results {
 }
 
 impl Sink for Results {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
         if self.is_beside_trace {
             self.show(&mut terminal::stderr(), event)
         } else {

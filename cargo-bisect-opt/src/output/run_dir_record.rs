@@ -5,17 +5,15 @@ use std::{io, path::Path};
 use super::{
     events::{Event, Sink},
     json::Line,
-    recording::Recording,
     run_dir::{RunDir, RunDirError},
 };
-use crate::record::{Provenance, ResultRecord, RunRecord};
+use crate::record::{ResultRecord, RunRecord};
 
 /// A listener that keeps the search in its run directory. If a file cannot be written, it tries again with the end of the
 /// search: the answer is worth more than all that was lost before.
 #[derive(Debug)]
 pub(crate) struct RunDirRecord<'a> {
     run_dir: &'a RunDir,
-    recording: Recording,
     /// True once a file could not be written.
     has_failed: bool,
 }
@@ -40,25 +38,24 @@ pub(crate) fn read_all(run_dir: &Path) -> Result<Option<RunRecord>, RunDirError>
 }
 
 impl<'a> RunDirRecord<'a> {
-    /// Creates the record of a command in `run_dir`.
-    pub(crate) fn new(run_dir: &'a RunDir, provenance: Provenance) -> Self {
-        Self { run_dir, recording: Recording::new(provenance), has_failed: false }
+    /// Creates the listener of a command in `run_dir`.
+    pub(crate) fn new(run_dir: &'a RunDir) -> Self {
+        Self { run_dir, has_failed: false }
     }
 
-    fn write(&self, event: &Event<'_>, is_renewed: bool) -> io::Result<()> {
-        if let Event::Trial(_, trial) = event {
-            self.run_dir.append_trial(&Line::of("trial", trial))?;
+    fn write(&self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+        match event {
+            Event::Trial(_, trial) => self.run_dir.append_trial(&Line::of("trial", trial)),
+            Event::Start(_) | Event::Smallest(_) | Event::Found(_) | Event::Withdrawn(_) | Event::End(_) => {
+                self.run_dir.write_result(&Line::new(&record.result))
+            }
+            _ => Ok(()),
         }
-        if is_renewed {
-            self.run_dir.write_result(&Line::new(&self.recording.run().result))?;
-        }
-        Ok(())
     }
 }
 
 impl Sink for RunDirRecord<'_> {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let is_renewed = self.recording.learn(event);
+    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
         let is_end = matches!(event, Event::End(_));
         if self.has_failed && !is_end {
             return Ok(());
@@ -67,11 +64,35 @@ impl Sink for RunDirRecord<'_> {
             // An outdated result looks like that of a search that was killed. Without it there is more space.
             self.run_dir.remove_result();
         }
-        self.write(event, is_renewed).inspect_err(|_| {
+        self.write(event, record).inspect_err(|_| {
             self.has_failed = true;
             if is_end {
                 self.run_dir.remove_result();
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::{output::recording::Recording, record::culprit::CulpritRecord};
+
+    #[test]
+    fn a_culprit_that_is_withdrawn_is_removed_from_the_file_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let run_dir = RunDir::create(&path).unwrap();
+        let (mut recording, mut listener) = (Recording::default(), RunDirRecord::new(&run_dir));
+        let mut culprits_after = |event: Event<'_>| {
+            recording.learn(&event);
+            listener.event(&event, recording.run()).unwrap();
+            read(&path).unwrap().unwrap().found.len()
+        };
+        let found = Rc::new(CulpritRecord { set: 1, ..CulpritRecord::default() });
+        assert_eq!(culprits_after(Event::Found(&found)), 1);
+        assert_eq!(culprits_after(Event::Withdrawn(&[1])), 0);
     }
 }

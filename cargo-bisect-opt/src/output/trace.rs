@@ -18,7 +18,10 @@ use super::{
     terms::Terms,
 };
 use crate::{
-    record::trial::{TrialOutcome, TrialRecord},
+    record::{
+        RunRecord,
+        trial::{TrialOutcome, TrialRecord},
+    },
     run::in_flight::InFlight,
     stderr,
     units::{grouped_plural, plural, seconds},
@@ -251,7 +254,7 @@ impl Trace {
 }
 
 impl Sink for Trace {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
         if matches!(event, Event::End(_)) {
             self.live = None;
         } else if let Some((in_flight, width)) = &self.in_flight {
