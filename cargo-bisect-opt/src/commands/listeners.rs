@@ -1,9 +1,6 @@
 //! The listeners of a search and the use of colour, as the options ask for them.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 use super::options::{Color, ShowArgs};
 use crate::{
@@ -37,7 +34,6 @@ pub(super) fn listeners<'a>(
     const TRACE: &str = "the trace on standard error";
     const ANSWER: &str = "the answer on standard output";
     // The record is first: every event that is shown is already stored.
-    let root = &PathBuf::from(&provenance.root);
     let record = Listener::new("the run directory", RunDirRecord::new(run_dir)).lasting();
     let out_dir = out_dir.to_owned();
     let trace = Trace::new(show.verbose, out_dir.clone());
@@ -58,8 +54,8 @@ pub(super) fn listeners<'a>(
             Some(format) => Listener::new(ANSWER, BesideLive::new(FormattedAnswer(format), false)),
             None => {
                 let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
-                Listener::new(ANSWER, results(Results::new(root)))
-                    .or(results(Results::beside_trace(root)))
+                Listener::new(ANSWER, results(Results::default()))
+                    .or(results(Results::beside_trace()))
                     .with_certain_culprits()
             }
         },

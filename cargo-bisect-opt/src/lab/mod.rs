@@ -46,7 +46,6 @@ use bisect_core::{
 
 use crate::{
     output::{
-        conclusion::Conclusion,
         events::{Event, RunBegins, SearchedChanges, Start},
         listeners::Listeners,
         next_steps::NextSteps,
@@ -225,14 +224,14 @@ impl Lab<'_> {
         }
         self.emit_start(target, self.jobs.get())?;
         let interrupt = self.interrupt;
-        let (search, conclusion, noise, found, log, other_failure) = thread::scope(|scope| {
+        let (search, end, found, other_failure) = thread::scope(|scope| {
             let workers =
                 Workers::new(scope, target.runner(), self.jobs.get(), interrupt, self.journal.clone(), &self.in_flight);
             let mut session = Session::new(self, target, workers);
-            let conclusion = session.go()?;
-            let noise = noisy_notes::estimate(&session);
-            let (log, other_failure) = (emit::last_log(&session), emit::changes_of_other_failure(&session));
-            io::Result::Ok((session.search, conclusion, noise, session.named, log, other_failure))
+            let end = session.go()?;
+            let end = End { noise: noisy_notes::estimate(&session), log: emit::last_log(&session), ..end };
+            let other_failure = emit::changes_of_other_failure(&session);
+            io::Result::Ok((session.search, end, session.named, other_failure))
         })?;
         let of_tests: Vec<_> = found.iter().map(|named| &*named.found).filter(|found| found.is_of_tests).collect();
         if !of_tests.is_empty() {
@@ -242,17 +241,13 @@ impl Lab<'_> {
         if let Some(summary) = target.axis().summary(target.builds()) {
             self.emit(&Event::Note(&summary))?;
         }
-        let Conclusion { status, kind, words } = conclusion;
         let end = End {
             sets: found.len(),
             trials: search.progress().trials(),
             runs: search.progress().runs(),
             pasted: self.pasted.take(),
             duration: self.time_since(begun),
-            noise,
-            kind,
-            log,
-            ..End::new(status, words)
+            ..end
         };
         self.totals.sets += found.len();
         self.totals.trials += end.trials;

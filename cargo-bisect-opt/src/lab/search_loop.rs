@@ -12,8 +12,8 @@ use super::{
     workers::{self, Next, Wait},
 };
 use crate::{
-    output::conclusion::{Conclusion, TargetFacts, conclude, stopped_at},
-    record::{conclusion_kind::ConclusionKind, exit_status::Exit},
+    output::conclusion::{TargetFacts, conclude, stopped_at},
+    record::{conclusion_kind::ConclusionKind, end::End, exit_status::Exit},
     run::{
         error::RunError,
         limit::Limit,
@@ -23,8 +23,8 @@ use crate::{
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
-    /// Searches to the end.
-    pub(super) fn go(&mut self) -> io::Result<Conclusion> {
+    /// Searches to the end, and returns it with its conclusion.
+    pub(super) fn go(&mut self) -> io::Result<End> {
         let ended = self.until_it_ends()?;
         self.workers.finish();
         emit::culprits(self, true)?;
@@ -42,7 +42,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let about =
                     TargetFacts { numbering, log: &log, line: &line, passed, kind, repetition, terms, usual_failure };
                 match emit::unrelated_failures(self) {
-                    Some(both) => Conclusion { status: Exit::Nothing, kind: None, words: both.conclusion() },
+                    Some(both) => End::new(Exit::Nothing, both.conclusion()),
                     None => conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about),
                 }
             }
@@ -52,8 +52,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                     Some(n) => format!("all logs and the smallest failing set so far ({n} of {known} changes)"),
                     None => "all logs".to_owned(),
                 };
-                let words = format!("interrupted; {what} are in {directory}");
-                Conclusion { status: Exit::Interrupted, kind: None, words }
+                End::new(Exit::Interrupted, format!("interrupted; {what} are in {directory}"))
             }
             Err(RunError::Limit(limit)) => stopped_at(limit, &self.search),
             Err(error) => {
@@ -61,7 +60,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                     Some(fault) => (Some(ConclusionKind::Machine), error.of_machine(fault)),
                     None => (None, format!("the target cannot be used: {error}")),
                 };
-                Conclusion { status: Exit::Unusable, kind, words }
+                End { kind, ..End::new(Exit::Unusable, words) }
             }
         })
     }

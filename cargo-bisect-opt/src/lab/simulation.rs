@@ -106,8 +106,8 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let run_dir = open_run_dir(&directory);
     let journal = Journal::open(&run_dir.journal()).or_else(|_| Journal::create(&run_dir.journal()));
     let journal = journal.expect("a journal");
-    let results = OnScreen(Results::new(first.root()), screen.clone());
-    let results_alone = OnScreen(Results::new(first.root()), answer.clone());
+    let results = OnScreen(Results::default(), screen.clone());
+    let results_alone = OnScreen(Results::default(), answer.clone());
     let provenance = Provenance { root: first.root().display().to_string(), ..Provenance::default() };
     let mut lab = Lab {
         pasted: Cell::default(),
@@ -231,24 +231,24 @@ impl Write for Text {
 
 /// A listener that shows events on a terminal.
 trait Show {
-    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()>;
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, record: &RunRecord) -> io::Result<()>;
 }
 
 impl Show for Trace {
-    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
         self.show(&mut Terminal::new(out), event)
     }
 }
 
 impl Show for Closing {
-    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
         Closing::show(self, &mut Terminal::new(out), event)
     }
 }
 
 impl Show for Results {
-    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
-        Results::show(self, &mut Terminal::new(out), event)
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+        Results::show(self, &mut Terminal::new(out), event, record)
     }
 }
 
@@ -256,9 +256,9 @@ impl Show for Results {
 struct OnScreen<S>(S, Text);
 
 impl<S: Show> Sink for OnScreen<S> {
-    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
         let mut shown = Vec::new();
-        self.0.show(&mut shown, event)?;
+        self.0.show(&mut shown, event, record)?;
         let shown = String::from_utf8(shown).expect("a terminal gets text");
         write!(self.1, "{}", terminal::without_colors(&shown))
     }

@@ -9,13 +9,14 @@ use bisect_core::{
 };
 
 use super::terms::Terms;
-use crate::run::{limit::Limit, numbering::Numbering, repetition::Repetition, target_kind::TargetKind};
 use crate::{
     record::{
         conclusion_kind::ConclusionKind,
+        end::End,
         exit_status::Exit,
         noise::{self, NoiseEstimate},
     },
+    run::{limit::Limit, numbering::Numbering, repetition::Repetition, target_kind::TargetKind},
     units::plural,
 };
 
@@ -43,31 +44,20 @@ pub(crate) struct TargetFacts<'a> {
 /// Returns the estimate for a test, by its number, or for the whole target; none if the search was not noisy.
 type Estimates<'a> = dyn Fn(usize) -> Option<NoiseEstimate> + 'a;
 
-/// The conclusion of a search.
-#[derive(Debug)]
-pub(crate) struct Conclusion {
-    /// The exit status.
-    pub(crate) status: Exit,
-    /// The kind, if the status does not show it.
-    pub(crate) kind: Option<ConclusionKind>,
-    /// The text for people: one or more sentences.
-    pub(crate) words: String,
-}
-
-/// Returns the conclusion of a search, which may be of several tests.
+/// Returns the end of a search, which may be of several tests, with its conclusion.
 pub(crate) fn conclude(
     search: &Search,
     verdict: &Verdict,
     estimate: &Estimates<'_>,
     tests: Option<&[String]>,
     about: &TargetFacts<'_>,
-) -> Conclusion {
+) -> End {
     let (status, words) = exit_and_words(search, verdict, estimate, tests, about);
     let kind = match tests {
         Some(tests) => ConclusionKind::common(search, tests.len()),
         None => ConclusionKind::of(verdict),
     };
-    Conclusion { status, kind, words }
+    End { kind, ..End::new(status, words) }
 }
 
 fn exit_and_words(
@@ -258,10 +248,10 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
     }
 }
 
-/// Returns the conclusion of a search that a limit of the command has ended.
-pub(crate) fn stopped_at(limit: Limit, search: &Search) -> Conclusion {
+/// Returns the end of a search that a limit of the command has ended.
+pub(crate) fn stopped_at(limit: Limit, search: &Search) -> End {
     let culprits = plural(ConclusionKind::culprits_left(search).len(), "culprit");
-    Conclusion { status: Exit::Limit, kind: None, words: at_limit(limit, &culprits) }
+    End::new(Exit::Limit, at_limit(limit, &culprits))
 }
 
 fn at_limit(limit: Limit, culprits: &str) -> String {

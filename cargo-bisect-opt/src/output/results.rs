@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use super::{
@@ -14,19 +14,13 @@ use super::{
 use crate::record::RunRecord;
 
 /// The answer, on standard output or, as a substitute, on standard error.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Results {
-    root: PathBuf,
     is_beside_trace: bool,
     is_verbose: bool,
 }
 
 impl Results {
-    /// Creates results on standard output. The user's own code is below `root`.
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), is_beside_trace: false, is_verbose: false }
-    }
-
     /// Shows all frames of call stacks, and the code at several places.
     #[must_use]
     pub(crate) fn verbose(self, is_verbose: bool) -> Self {
@@ -34,16 +28,16 @@ impl Results {
     }
 
     /// Creates results on standard error, after the trace.
-    pub(crate) fn beside_trace(root: &Path) -> Self {
-        Self { is_beside_trace: true, ..Self::new(root) }
+    pub(crate) fn beside_trace() -> Self {
+        Self { is_beside_trace: true, ..Self::default() }
     }
 
     /// Shows an event on this terminal.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn show(&self, out: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
-        let text = AnswerText { root: &self.root, is_verbose: self.is_verbose };
+    pub(crate) fn show(&self, out: &mut impl Write, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+        let text = AnswerText { root: Path::new(&record.result.provenance.root), is_verbose: self.is_verbose };
         match event {
             // These come together, as groups.
             Event::Found(found) if found.is_of_tests => {}
@@ -60,11 +54,11 @@ impl Results {
 }
 
 impl Sink for Results {
-    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
         if self.is_beside_trace {
-            self.show(&mut terminal::stderr(), event)
+            self.show(&mut terminal::stderr(), event, record)
         } else {
-            self.show(&mut terminal::stdout(), event)
+            self.show(&mut terminal::stdout(), event, record)
         }
     }
 }
