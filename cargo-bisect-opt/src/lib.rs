@@ -2,8 +2,8 @@
 //!
 //! The rooms, from the top floor down; a room imports only from rooms below it. `commands` reads a command line. A
 //! target in `targets` runs with a selection of changes, which an axis in `axes` applies. The `lab` runs the target as
-//! the search of `bisect-core` requests, and emits events to the listeners in `output`: increments of the `record` of a
-//! command. `cargo` and `compiler` build, `vcs` queries git, `run` describes a run and its outcome, `report` reads
+//! the search of `bisect-core` requests, and emits events, the increments of the `record`, to the listeners in
+//! `output`. `cargo` and `compiler` build, `vcs` queries git, `run` describes a run and its outcome, `report` reads
 //! reports, and `process` starts processes.
 //!
 //! The crate is a library so that its parts can be tested. Only the program has a stable interface.

@@ -85,8 +85,8 @@ pub(crate) trait Axis: Debug + Send + Sync {
     fn subject(&self) -> Option<String>;
 
     /// Returns the order of the changes, with their numbers: the order of their hashes, or a given order, in which their
-    /// IDs are positions. If some changes need earlier ones, the search disables them in the reverse order: then this is
-    /// [`Numbering::reversible`].
+    /// IDs are positions. A list that is known before the first run is [`Numbering::of_list`], or, if some changes need
+    /// earlier ones, [`Numbering::reversible`]: then the search disables them in the reverse order.
     fn numbering(&self) -> Numbering {
         Numbering::of(Order::ByHash)
     }
@@ -128,7 +128,8 @@ pub(crate) trait Axis: Debug + Send + Sync {
     }
 
     /// Adds the changes that the processes of the run do not report: those reported by the build, or by the axis
-    /// itself. By default, those that are known before the first run, according to the numbering.
+    /// itself. By default, the selected changes of a list that is known before the first run: see
+    /// [`Numbering::reported`].
     ///
     /// # Errors
     /// If a file cannot be read.

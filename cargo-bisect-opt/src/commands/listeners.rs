@@ -15,7 +15,7 @@ use crate::{
         recording::Recording,
         results::Results,
         run_dir::RunDir,
-        run_dir_record::RunDirRecord,
+        run_dir_files::RunDirFiles,
         terminal,
         trace::Trace,
     },
@@ -33,8 +33,8 @@ pub(super) fn listeners<'a>(
 ) -> Listeners<'a> {
     const TRACE: &str = "the trace on standard error";
     const ANSWER: &str = "the answer on standard output";
-    // The record is first: every event that is shown is already stored.
-    let record = Listener::new("the run directory", RunDirRecord::new(run_dir)).lasting();
+    // The run directory is first: every event that is shown is already stored.
+    let run_dir_files = Listener::new("the run directory", RunDirFiles::new(run_dir)).lasting();
     let out_dir = out_dir.to_owned();
     let trace = Trace::new(show.verbose, out_dir.clone());
     let has_live_lines = show.color != Color::Never && live::are_wanted(show.has_live_lines);
@@ -43,7 +43,7 @@ pub(super) fn listeners<'a>(
     let recording = if format.is_some() || show.html.is_some() { recording.with_trials() } else { recording };
     let page = show.html.clone().map(|file| Listener::new("the page", PageFile(file)));
     let always = [
-        record,
+        run_dir_files,
         match (show.quiet, has_live_lines) {
             (true, _) => Listener::new(TRACE, Closing { out_dir }),
             (false, true) => Listener::new(TRACE, trace.with_live_lines(in_flight, show.live_width)),

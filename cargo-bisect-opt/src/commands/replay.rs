@@ -13,7 +13,7 @@ use bisect_core::{protocol::names, search::Mode};
 
 use super::options::ReplayCommand;
 use crate::{
-    output::{run_dir::RunDirError, run_dir_record, terminal},
+    output::{run_dir::RunDirError, run_dir_files, terminal},
     record::{ResultRecord, culprit::CulpritRecord},
     units::plural,
 };
@@ -63,7 +63,7 @@ pub(crate) enum ReplayError {
 /// # Errors
 /// If there is nothing to replay, or the shell cannot be started. On success it does not return.
 pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError> {
-    let recorded = run_dir_record::read(&command.run_dir)?.filter(|recorded| recorded.end.is_some());
+    let recorded = run_dir_files::read(&command.run_dir)?.filter(|recorded| recorded.end.is_some());
     let recorded = recorded.ok_or_else(|| ReplayError::NoAnswer(command.run_dir.clone()))?;
     let culprit = select(&recorded, command.set, &command.run_dir)?;
     let is_counted = culprit.changes.iter().any(|change| matches!(&*change.kind, "commit" | "count" | "pass"));

@@ -7,7 +7,7 @@ use crate::output::{
     formats::{self, TEXT},
     formatted, page_file,
     run_dir::RunDirError,
-    run_dir_record,
+    run_dir_files,
 };
 
 /// A reason why there is no answer to show.
@@ -34,7 +34,7 @@ pub(crate) enum ReportError {
 pub(super) fn report(command: &ReportCommand) -> Result<(), ReportError> {
     command.color.apply();
     let run =
-        run_dir_record::read_all(&command.run_dir)?.ok_or_else(|| ReportError::NoAnswer(command.run_dir.clone()))?;
+        run_dir_files::read_all(&command.run_dir)?.ok_or_else(|| ReportError::NoAnswer(command.run_dir.clone()))?;
     if let Some(file) = &command.html {
         page_file::write(file, &run).map_err(ReportError::Page)?;
     }

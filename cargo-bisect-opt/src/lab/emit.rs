@@ -360,7 +360,7 @@ fn culprit_estimate<T: Target>(
     shared.tests.iter().filter_map(of_test).min_by(|a, b| a.confidence.total_cmp(&b.confidence))
 }
 
-/// Records a culprit. Its code, and who changed it last, are read when the answer is final.
+/// Returns a culprit with its record. Only a final one has a headline, source code and the last change.
 fn named<T: Target>(
     session: &Session<'_, '_, '_, '_, T>,
     number: usize,
@@ -444,7 +444,7 @@ fn named<T: Target>(
         confirmed: true,
         headline: own.as_ref().map(|own| headline(own, mode, &reports, &tests, special)).unwrap_or_default(),
         changes: reports.iter().map(|report| ChangeRecord::new(report, own.as_ref())).collect(),
-        last_change: reports.first().filter(|_| is_final).and_then(|change| session.target.last_change(change)),
+        last_change: own.as_ref().and_then(|_| session.target.last_change(reports.first()?)),
         tests,
         is_of_tests: session.tests.is_some(),
         failures,

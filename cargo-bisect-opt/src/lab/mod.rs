@@ -155,7 +155,7 @@ pub(crate) struct OtherFailure {
     pub(crate) both: BothFail,
 }
 
-/// A reported culprit.
+/// A culprit: its changes, their reports, and its record.
 #[derive(Debug)]
 pub(crate) struct Named {
     /// Its changes.

@@ -189,11 +189,11 @@ impl MomentFacts {
             confirmed: true,
             headline: self.headline(bad, bad_change.location.as_ref()),
             changes: vec![record(&bad_change)],
-            // Evaluations of a moment have the same exit status, so no line passes.
             reproduce: line(&at_bad, Reader::Person),
             last_change: target.last_change(&bad_change),
             replay,
             moment: Some(moment),
+            // `passes` stays empty: all evaluations of a moment have the same exit status.
             ..CulpritRecord::default()
         }
     }

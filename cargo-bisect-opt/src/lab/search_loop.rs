@@ -23,7 +23,7 @@ use crate::{
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
-    /// Searches to the end, and returns it with its conclusion.
+    /// Searches to the end. Returns its status and conclusion; the caller adds the numbers.
     pub(super) fn go(&mut self) -> io::Result<End> {
         let ended = self.until_it_ends()?;
         self.workers.finish();

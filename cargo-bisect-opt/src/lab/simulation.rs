@@ -32,13 +32,13 @@ use crate::{
         recording::Recording,
         results::Results,
         run_dir::RunDir,
-        run_dir_record::{self, RunDirRecord},
+        run_dir_files::{self, RunDirFiles},
         terminal::{self, Terminal},
         trace::Trace,
     },
     process::interrupt::Interrupt,
     record::{
-        Provenance, RunRecord,
+        CommandRecord, Provenance,
         end::{Answer, Fact},
         exit_status::Exit,
         noise,
@@ -123,7 +123,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
         listeners: Listeners::new(
             Recording::new(provenance),
             [
-                Listener::new("the run directory", RunDirRecord::new(&run_dir)).lasting(),
+                Listener::new("the run directory", RunDirFiles::new(&run_dir)).lasting(),
                 trace,
                 Listener::new("the answer alone", results_alone).with_certain_culprits(),
                 Listener::new("the answer", results).with_certain_culprits(),
@@ -143,7 +143,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);
     let journal = fs_err::read_to_string(run_dir.journal()).expect("a journal");
-    let recorded = run_dir_record::read_all(directory.path()).expect("it was recorded").expect("there is an answer");
+    let recorded = run_dir_files::read_all(directory.path()).expect("it was recorded").expect("there is an answer");
     let answers = [answer.take(), terminal::without_colors(&text::render(&recorded))];
     Simulated {
         screen: without_times(&screen.take()),
@@ -231,23 +231,23 @@ impl Write for Text {
 
 /// A listener that shows events on a terminal.
 trait Show {
-    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, record: &RunRecord) -> io::Result<()>;
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, record: &CommandRecord) -> io::Result<()>;
 }
 
 impl Show for Trace {
-    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, _: &CommandRecord) -> io::Result<()> {
         self.show(&mut Terminal::new(out), event)
     }
 }
 
 impl Show for Closing {
-    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, _: &CommandRecord) -> io::Result<()> {
         Closing::show(self, &mut Terminal::new(out), event)
     }
 }
 
 impl Show for Results {
-    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>, record: &CommandRecord) -> io::Result<()> {
         Results::show(self, &mut Terminal::new(out), event, record)
     }
 }
@@ -256,7 +256,7 @@ impl Show for Results {
 struct OnScreen<S>(S, Text);
 
 impl<S: Show> Sink for OnScreen<S> {
-    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, record: &CommandRecord) -> io::Result<()> {
         let mut shown = Vec::new();
         self.0.show(&mut shown, event, record)?;
         let shown = String::from_utf8(shown).expect("a terminal gets text");

@@ -12,10 +12,10 @@ use super::{
 };
 use crate::{
     record::{
-        RunRecord,
+        CommandRecord,
         end::{End, LogEnd},
         exit_status::Exit,
-        milliseconds::rounded_down,
+        milliseconds::to_whole_milliseconds,
     },
     units::{plural, seconds},
 };
@@ -41,7 +41,7 @@ pub(super) fn show_end(err: &mut impl Write, end: &End, out_dir: &Path) -> io::R
 /// If it cannot be written.
 pub(super) fn show_conclusion(err: &mut impl Write, end: &End) -> io::Result<()> {
     let (trials, runs) = (plural(end.trials, "trial"), plural(end.runs, "run"));
-    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.words, seconds(rounded_down(end.duration)))?;
+    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.words, seconds(to_whole_milliseconds(end.duration)))?;
     let Some(LogEnd { path, lines }) = &end.log else { return Ok(()) };
     writeln!(err, "\n{BOLD}the end of {}:{BOLD:#}", path.display())?;
     lines.iter().try_for_each(|line| writeln!(err, "  {DIM}|{DIM:#} {line}"))
@@ -69,7 +69,7 @@ impl Closing {
 }
 
 impl Sink for Closing {
-    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &CommandRecord) -> io::Result<()> {
         self.show(&mut terminal::stderr(), event)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct TargetFacts<'a> {
 /// Returns the estimate for a test, by its number, or for the whole target; none if the search was not noisy.
 type Estimates<'a> = dyn Fn(usize) -> Option<NoiseEstimate> + 'a;
 
-/// Returns the end of a search, which may be of several tests, with its conclusion.
+/// Returns the status, kind and words of the end of a search, which may be of several tests.
 pub(crate) fn conclude(
     search: &Search,
     verdict: &Verdict,

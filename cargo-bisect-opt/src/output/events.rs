@@ -6,7 +6,7 @@ use bisect_core::search::{Mode, Question, TrialId};
 
 use super::terms::Terms;
 use crate::record::{
-    CulpritPositions, RunRecord, SearchRecord, SmallestSet,
+    CommandRecord, CulpritPositions, SearchRecord, SmallestSet,
     culprit::CulpritRecord,
     end::{Answer, End},
     trial::TrialRecord,
@@ -53,7 +53,7 @@ pub(crate) trait Sink {
     ///
     /// # Errors
     /// If it cannot be shown or kept.
-    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> std::io::Result<()>;
+    fn event(&mut self, event: &Event<'_>, record: &CommandRecord) -> std::io::Result<()>;
 }
 
 /// The beginning of a search.

@@ -13,7 +13,7 @@ pub(super) mod summary;
 pub(crate) mod text;
 
 use super::page;
-use crate::record::RunRecord;
+use crate::record::CommandRecord;
 
 /// A format of an answer.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct AnswerFormat {
     /// True if people read it on a terminal, which must not act on bytes that a target has written.
     pub(crate) is_for_terminal: bool,
     /// Renders the answer.
-    pub(crate) render: fn(&RunRecord) -> String,
+    pub(crate) render: fn(&CommandRecord) -> String,
 }
 
 /// The default format: a search prints it in parts, as soon as they are certain.

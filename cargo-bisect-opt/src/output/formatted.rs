@@ -7,20 +7,20 @@ use super::{
     formats::AnswerFormat,
     terminal,
 };
-use crate::{hidden::escaped_in_json, record::RunRecord};
+use crate::{hidden::escaped_in_json, record::CommandRecord};
 
 /// Writes what a search has recorded to standard output.
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn show(format: &AnswerFormat, run: &RunRecord) -> io::Result<()> {
+pub(crate) fn show(format: &AnswerFormat, run: &CommandRecord) -> io::Result<()> {
     if format.is_for_terminal {
         return write_to(&mut terminal::stdout(), format, run);
     }
     write_to(&mut io::stdout().lock(), format, run)
 }
 
-fn write_to(out: &mut impl Write, format: &AnswerFormat, run: &RunRecord) -> io::Result<()> {
+fn write_to(out: &mut impl Write, format: &AnswerFormat, run: &CommandRecord) -> io::Result<()> {
     let text = (format.render)(run);
     // The others are for a terminal, which shows hidden characters, or a page, which has none.
     let text = if format.is_for_terminal { text.into() } else { escaped_in_json(&text) };
@@ -33,7 +33,7 @@ fn write_to(out: &mut impl Write, format: &AnswerFormat, run: &RunRecord) -> io:
 pub(crate) struct FormattedAnswer(pub(crate) &'static AnswerFormat);
 
 impl Sink for FormattedAnswer {
-    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, record: &CommandRecord) -> io::Result<()> {
         let Event::End(_) = event else { return Ok(()) };
         show(self.0, record).inspect_err(|error| {
             // The reader closed the pipe on purpose; in any other case the answer must not be lost.

@@ -103,7 +103,7 @@ mod tests {
     use bisect_core::search::Mode;
 
     use super::*;
-    use crate::record::change::{ChangeRecord, StackFrame};
+    use crate::record::change::StackFrame;
 
     /// A culprit of one call stack, innermost frame first.
     fn found(set: usize, functions: &[&str], tests: &[&str]) -> CulpritRecord {

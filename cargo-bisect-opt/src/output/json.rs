@@ -9,20 +9,22 @@ use super::{
     events::{Event, Sink},
     json_lines,
 };
-use crate::record::RunRecord;
+use crate::record::CommandRecord;
 
 /// Version of the format.
 const VERSION: u32 = 1;
-/// The fields of the beginning of a search, and of a culprit, its changes and their frames, that only `result.json` has.
-const OF_SEARCHES: [&str; 5] = ["noun", "subject", "order", "changes", "culprits"];
-const OF_CULPRITS: [&str; 9] =
+/// The fields of a search that only `result.json` has.
+const OMITTED_FROM_START: [&str; 5] = ["noun", "subject", "order", "changes", "culprits"];
+/// The fields of a culprit, its changes and their frames that only `result.json` has. A new field of one of these is
+/// published unless its name is added here.
+const OMITTED_FROM_FOUND: [&str; 9] =
     ["search", "headline", "is_of_tests", "replay", "noun", "details", "is_patch", "source", "own"];
 
 /// One line.
 #[derive(Debug, Serialize)]
 pub(crate) struct Line<'a, T> {
     v: u32,
-    /// The name of the event; none in the run directory, if the file says it.
+    /// The name of the event; `None` in `result.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<&'static str>,
     #[serde(flatten)]
@@ -53,12 +55,12 @@ impl<W: Write> Json<W> {
 }
 
 impl<W: Write> Sink for Json<W> {
-    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &CommandRecord) -> io::Result<()> {
         match event {
-            Event::Start(start) => self.write("start", &without(&OF_SEARCHES, &start.search)?),
+            Event::Start(start) => self.write("start", &without(&OMITTED_FROM_START, &start.search)?),
             // A repeated run with the same outcome is no trial of its own.
             Event::Trial(_, trial) if !trial.is_repeat => self.write("trial", trial),
-            Event::Found(found) => self.write("found", &without(&OF_CULPRITS, &***found)?),
+            Event::Found(found) => self.write("found", &without(&OMITTED_FROM_FOUND, &***found)?),
             Event::End(end) => self.write("end", end),
             _ => Ok(()),
         }

@@ -6,7 +6,7 @@ use super::{
     events::{Event, Sink},
     recording::Recording,
 };
-use crate::record::{RunRecord, culprit::CulpritRecord};
+use crate::record::{CommandRecord, culprit::CulpritRecord};
 
 /// A sink and its substitute.
 pub(crate) struct Listener<'a> {
@@ -47,7 +47,7 @@ impl<'a> Listener<'a> {
 
     /// Passes an event on, with the culprits that it makes certain before it. Returns whether the listener goes on, and
     /// the first error of a sink that failed.
-    fn emit(&mut self, event: &Event<'_>, record: &RunRecord) -> (bool, Option<io::Error>) {
+    fn emit(&mut self, event: &Event<'_>, record: &CommandRecord) -> (bool, Option<io::Error>) {
         let mut certain = Vec::new();
         if let Some(uncertain) = &mut self.uncertain {
             match event {
@@ -73,7 +73,7 @@ impl<'a> Listener<'a> {
     }
 
     /// Passes an event on to the sink or, if it fails, to the substitute.
-    fn pass_on(&mut self, event: &Event<'_>, record: &RunRecord) -> (bool, Option<io::Error>) {
+    fn pass_on(&mut self, event: &Event<'_>, record: &CommandRecord) -> (bool, Option<io::Error>) {
         let Err(error) = self.sink.event(event, record) else { return (true, None) };
         if self.is_lasting {
             return (true, Some(error));
@@ -113,7 +113,7 @@ impl<'a> Listeners<'a> {
         self.recording.learn(event);
         let mut errors = Vec::new();
         self.listeners.retain_mut(|listener| {
-            let (goes_on, error) = listener.emit(event, self.recording.run());
+            let (goes_on, error) = listener.emit(event, self.recording.record());
             errors.extend(error.map(|error| (listener.writes, error)));
             goes_on
         });
@@ -148,7 +148,7 @@ mod tests {
     }
 
     impl Sink for Ear {
-        fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
+        fn event(&mut self, event: &Event<'_>, _: &CommandRecord) -> io::Result<()> {
             self.room = self.room.checked_sub(1).ok_or(self.error)?;
             let (Event::Note(text) | Event::OutputLost(text)) = event else { return Ok(()) };
             self.heard.borrow_mut().push((*text).to_owned());

@@ -19,7 +19,7 @@ use super::{
     terminal,
 };
 use crate::{
-    record::RunRecord,
+    record::CommandRecord,
     run::in_flight::InFlight,
     stderr::{self, LiveLines},
     units::{plural, whole_seconds},
@@ -221,7 +221,7 @@ impl<S: Sink> BesideLive<S> {
 }
 
 impl<S: Sink> Sink for BesideLive<S> {
-    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, record: &CommandRecord) -> io::Result<()> {
         let is_silent = match event {
             Event::Run(_) | Event::Smallest(_) | Event::Note(_) => true,
             Event::Start(_) | Event::Trial(..) => !self.shows_trials,

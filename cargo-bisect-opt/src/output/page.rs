@@ -15,7 +15,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::{formats::summary, groups, terminal};
 use crate::{
     hidden::{is_hidden, shown},
-    record::{ResultRecord, RunRecord, SearchRecord, milliseconds::rounded_down},
+    record::{CommandRecord, ResultRecord, SearchRecord, milliseconds::to_whole_milliseconds},
     units::{grouped_plural, plural, seconds},
 };
 
@@ -27,7 +27,7 @@ const REPORT: &str = "cargo bisect-opt report ";
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// Renders the page.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     let result = &run.result;
     let status = summary::status(result);
     let target = result.start.as_ref().map(|start| start.target.as_str());
@@ -92,7 +92,7 @@ fn provenance(result: &ResultRecord) -> Markup {
                     dt { "effort" }
                     dd {
                         (plural(end.trials, "trial")) ", " (plural(end.runs, "run")) ", "
-                        (seconds(rounded_down(end.duration)))
+                        (seconds(to_whole_milliseconds(end.duration)))
                     }
                 }
             }
@@ -154,7 +154,7 @@ fn answer(result: &ResultRecord) -> Markup {
 }
 
 /// Shows each search as it ran.
-fn searches(run: &RunRecord) -> Markup {
+fn searches(run: &CommandRecord) -> Markup {
     let is_known = |number: usize| run.result.searches.iter().any(|search| search.search == number);
     let others: Vec<_> = run.trials.iter().filter(|trial| !is_known(trial.context.search)).collect();
     html! {

@@ -2,14 +2,14 @@
 
 use super::events::Event;
 use crate::record::{
-    Provenance, ResultRecord, RunRecord, SmallestSet, culprit::CulpritRecord, end::End, exit_status::Exit,
+    CommandRecord, Provenance, ResultRecord, SmallestSet, culprit::CulpritRecord, end::End, exit_status::Exit,
     trial::TrialRecord,
 };
 
 /// A record in the making.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
-    run: RunRecord,
+    run: CommandRecord,
     /// True if trials are kept, too.
     keeps_trials: bool,
 }
@@ -18,7 +18,7 @@ impl Recording {
     /// Creates the record of a command that has not searched yet.
     pub(crate) fn new(provenance: Provenance) -> Self {
         let result = ResultRecord { provenance, ..ResultRecord::default() };
-        Self { run: RunRecord { result, ..RunRecord::default() }, keeps_trials: false }
+        Self { run: CommandRecord { result, ..CommandRecord::default() }, keeps_trials: false }
     }
 
     /// Keeps trials, too.
@@ -27,7 +27,7 @@ impl Recording {
     }
 
     /// Returns everything that was recorded so far.
-    pub(crate) fn run(&self) -> &RunRecord {
+    pub(crate) fn record(&self) -> &CommandRecord {
         &self.run
     }
 
@@ -85,7 +85,7 @@ mod tests {
         let mut recording = Recording::new(Provenance::default());
         recording.learn(&Event::Found(&Rc::new(found)));
         let accuses = |recording: &Recording| {
-            FORMATS.iter().filter(|format| (format.render)(recording.run()).contains("./accuses")).count()
+            FORMATS.iter().filter(|format| (format.render)(recording.record()).contains("./accuses")).count()
         };
         assert!(accuses(&recording) > 5);
         recording.learn(&Event::Withdrawn(&[1]));

@@ -11,7 +11,7 @@ use super::{
     style::ODD,
     terminal,
 };
-use crate::record::RunRecord;
+use crate::record::CommandRecord;
 
 /// The answer, on standard output or, as a substitute, on standard error.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Results {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn show(&self, out: &mut impl Write, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+    pub(crate) fn show(&self, out: &mut impl Write, event: &Event<'_>, record: &CommandRecord) -> io::Result<()> {
         let text = AnswerText { root: Path::new(&record.result.provenance.root), is_verbose: self.is_verbose };
         match event {
             // These come together, as groups.
@@ -54,7 +54,7 @@ impl Results {
 }
 
 impl Sink for Results {
-    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, record: &CommandRecord) -> io::Result<()> {
         if self.is_beside_trace {
             self.show(&mut terminal::stderr(), event, record)
         } else {

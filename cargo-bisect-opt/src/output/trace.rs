@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     record::{
-        RunRecord,
+        CommandRecord,
         trial::{TrialOutcome, TrialRecord},
     },
     run::in_flight::InFlight,
@@ -254,7 +254,7 @@ impl Trace {
 }
 
 impl Sink for Trace {
-    fn event(&mut self, event: &Event<'_>, _: &RunRecord) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, _: &CommandRecord) -> io::Result<()> {
         if matches!(event, Event::End(_)) {
             self.live = None;
         } else if let Some((in_flight, width)) = &self.in_flight {

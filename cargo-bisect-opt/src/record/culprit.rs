@@ -1,4 +1,4 @@
-//! A culprit: all that an answer shows, without the sources and the target.
+//! A culprit: everything that an answer shows. To show it needs neither the sources nor the target.
 
 use std::{borrow::Cow, path::PathBuf};
 
@@ -19,10 +19,10 @@ pub(crate) struct CulpritRecord {
     /// The operation that breaks the target.
     #[serde(with = "ModeName")]
     pub(crate) mode: Mode,
-    /// True: an unconfirmed set is never shown as found.
+    /// Always true in files of this version: only confirmed sets are recorded.
     #[serde(default)]
     pub(crate) confirmed: bool,
-    /// The sentence that says what the culprit does.
+    /// The sentence that says what the culprit does; empty in a preliminary culprit.
     #[serde(default)]
     pub(crate) headline: String,
     pub(crate) changes: Vec<ChangeRecord>,
@@ -32,7 +32,7 @@ pub(crate) struct CulpritRecord {
     /// True if each of several tests is searched on its own.
     #[serde(default)]
     pub(crate) is_of_tests: bool,
-    /// The ways in which they fail, if these are distinguished: one test may have several culprits, each with its own
+    /// The ways in which the tests fail, if these are distinguished: one test may have several culprits, each with its own
     /// failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) failures: Vec<Failed>,

@@ -82,7 +82,7 @@ pub(crate) struct LogEnd {
 }
 
 impl End {
-    /// Returns an end with a conclusion, before any run.
+    /// Returns an end with this status and conclusion. All numbers are 0.
     pub(crate) fn new(status: Exit, words: String) -> Self {
         Self {
             status,

@@ -6,16 +6,17 @@ use serde::{Deserialize, Serialize};
 
 /// An exit status of `cargo bisect-opt`. [`TABLE`] has their meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "u8", try_from = "u8")]
-#[repr(u8)]
+#[serde(into = "u8", from = "u8")]
 pub(crate) enum Exit {
-    Found = 0,
-    Nothing = 1,
-    Usage = 2,
-    Unusable = 3,
-    Inconsistent = 4,
-    Limit = 5,
-    Interrupted = 130,
+    Found,
+    Nothing,
+    Usage,
+    Unusable,
+    Inconsistent,
+    Limit,
+    Interrupted,
+    /// A status in a file that only a later version knows.
+    Later(u8),
 }
 
 /// Every status and its meaning, for `--help`. A test compares the table in the book with it.
@@ -73,12 +74,22 @@ impl Exit {
             Self::Inconsistent => "inconsistent",
             Self::Limit => "limit",
             Self::Interrupted => "interrupted",
+            Self::Later(_) => "unknown",
         }
     }
 
     /// The status as a number.
     pub(crate) fn code(self) -> u8 {
-        self as u8
+        match self {
+            Self::Found => 0,
+            Self::Nothing => 1,
+            Self::Usage => 2,
+            Self::Unusable => 3,
+            Self::Inconsistent => 4,
+            Self::Limit => 5,
+            Self::Interrupted => 130,
+            Self::Later(code) => code,
+        }
     }
 }
 
@@ -88,12 +99,10 @@ impl From<Exit> for u8 {
     }
 }
 
-impl TryFrom<u8> for Exit {
-    type Error = String;
-
-    fn try_from(code: u8) -> Result<Self, String> {
+impl From<u8> for Exit {
+    fn from(code: u8) -> Self {
         let known = TABLE.iter().map(|(exit, _)| *exit).find(|exit| exit.code() == code);
-        known.ok_or_else(|| format!("{code} is no exit status"))
+        known.unwrap_or(Self::Later(code))
     }
 }
 

@@ -16,8 +16,8 @@ const TARGET: &str = "the target";
 /// The maximum length of the names in a sentence, in characters.
 const MAX_NAME_CHARS: usize = 100;
 
-/// Returns the sentence about a culprit, which breaks these tests. If it is not that the changes are enabled or disabled,
-/// it is `special`, with the names of the changes.
+/// Returns the sentence about a culprit, which breaks these tests. `special` replaces the usual one, which says that the
+/// changes are enabled or disabled; the names of the changes are added to it.
 pub(crate) fn headline(
     own: &Own<'_>,
     mode: Mode,

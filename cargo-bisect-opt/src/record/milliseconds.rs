@@ -9,8 +9,8 @@ pub(crate) fn in_milliseconds(duration: Duration) -> u64 {
     duration.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// Returns the duration that a reader of the JSON gets.
-pub(crate) fn rounded_down(duration: Duration) -> Duration {
+/// Rounds a duration down to whole milliseconds, as files have it: an answer reads the same when it is shown again.
+pub(crate) fn to_whole_milliseconds(duration: Duration) -> Duration {
     Duration::from_millis(in_milliseconds(duration))
 }
 

@@ -26,9 +26,9 @@ use culprit::{CulpritRecord, ModeName};
 use end::End;
 use trial::TrialRecord;
 
-/// Everything that a search has recorded.
+/// Everything that a command has recorded.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RunRecord {
+pub(crate) struct CommandRecord {
     /// `result.json`.
     pub(crate) result: ResultRecord,
     /// The lines of `trials.jsonl`.

@@ -1,4 +1,4 @@
-//! A trial: its answer, and its place in the search for charts: which changes it enabled, when, what was likely then.
+//! A trial: its outcome, and what charts show: the enabled changes, its time, the estimate after it.
 
 use std::{ops::Range, time::Duration};
 

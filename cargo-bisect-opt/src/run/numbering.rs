@@ -22,8 +22,8 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Returns the numbering of changes that runs or builds report and that need no other ones, or of a counter that is
-    /// searched in one direction.
+    /// Returns the numbering of changes whose number is not known before the first run, or of a counter that is searched
+    /// in one direction only.
     pub(crate) const fn of(order: Order) -> Self {
         Self { order, count: None, is_reversible: false }
     }
@@ -72,8 +72,8 @@ impl Numbering {
         }
     }
 
-    /// Returns the changes that a run with this choice reports, if the axis knows all changes: those that it selects; of a
-    /// counter, the steps that it switches.
+    /// Returns the changes that a run with this choice reports: the selected ones; of a counter, only the steps that it
+    /// switches. Empty if the changes are not known before the first run.
     pub(crate) fn reported(self, choice: &Choice) -> impl Iterator<Item = ChangeId> {
         let positions = match (self.count, self.order) {
             (None, _) => 0..0,

@@ -82,7 +82,7 @@ impl RunSpec {
 pub(crate) enum Choice {
     /// A pattern that matches hashes.
     Hashes(Pattern),
-    /// Positions in a given order. The changes are known before the search, so no run reports them.
+    /// Positions in a given order. The program gets no pattern.
     Positions(Selection),
 }
 
@@ -134,7 +134,8 @@ impl Choice {
         }
     }
 
-    /// Returns the steps that a run with this choice takes, or leaves out if it disables steps, of `count`.
+    /// Returns the steps, of the first `count`, that a run with this choice takes; if it disables steps, those that it
+    /// leaves out.
     ///
     /// # Panics
     /// If the changes of the axis are hashes.

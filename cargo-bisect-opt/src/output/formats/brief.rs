@@ -2,7 +2,7 @@
 
 use super::summary::{self, DecisivePlace};
 use crate::{
-    record::{ResultRecord, RunRecord, culprit::CulpritRecord},
+    record::{CommandRecord, ResultRecord, culprit::CulpritRecord},
     units::plural,
 };
 
@@ -14,7 +14,7 @@ const FOR_NEXT: usize = 900;
 const MAX_LINE: usize = 300;
 
 /// Renders the answer as plain lines.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     let result = &run.result;
     let mut next = LimitedText::new(FOR_NEXT);
     // A command that is cut off would be wrong, so a long one is left out.
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn long_answers_have_at_most_600_tokens() {
         for (culprits, length) in [(1, 10), (3, 5000), (200, 20), (200, 290), (12, 100)] {
-            let mut run = RunRecord::default();
+            let mut run = CommandRecord::default();
             let headline = "é".repeat(length);
             run.result.found = (1..=culprits)
                 .map(|set| CulpritRecord { set, headline: headline.clone(), ..CulpritRecord::default() })

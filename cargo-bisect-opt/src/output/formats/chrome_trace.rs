@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::summary;
 use crate::record::{
-    RunRecord,
+    CommandRecord,
     trial::{TrialOutcome, TrialRecord},
 };
 
@@ -16,7 +16,7 @@ const PROCESS: usize = 1;
 const SEARCHES: usize = 0;
 
 /// Renders the trials as slices of their slots.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     let mut slots: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
     for trial in &run.trials {
         slots.entry(trial.context.slot).or_default().push(trial);
@@ -49,7 +49,7 @@ fn name(event: &str, thread: usize, name: &str) -> Value {
 }
 
 /// Adds a slice for each search, from its first run to its last one.
-fn searches(run: &RunRecord, events: &mut Vec<Value>) {
+fn searches(run: &CommandRecord, events: &mut Vec<Value>) {
     events.push(name("thread_name", SEARCHES, "searches"));
     for search in &run.result.searches {
         let of_search = || run.trials.iter().filter(|trial| trial.context.search == search.search);
@@ -130,7 +130,7 @@ mod tests {
         };
         // The second trial of slot 0 began while the runs of the first one, together, would still take time.
         let trials = vec![trial(1, 0, 0, 30), trial(2, 1, 1, 9), trial(3, 0, 20, 5)];
-        let run = RunRecord { trials, ..generated(1, 0) };
+        let run = CommandRecord { trials, ..generated(1, 0) };
         let trace: Value = serde_json::from_str(&render(&run)).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let slices: Vec<_> = events.iter().filter(|event| event["ph"] == "X" && event["cat"] == "fail").collect();

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     output::{groups, terminal},
-    record::{ResultRecord, RunRecord, change::StackFrame, culprit::CulpritRecord},
+    record::{CommandRecord, ResultRecord, change::StackFrame, culprit::CulpritRecord},
 };
 
 /// A line of cargo.
@@ -78,7 +78,7 @@ struct DiagnosticText {
 }
 
 /// Renders the answer: a message for each culprit, or one with the conclusion, and the end of the build.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     let result = &run.result;
     let messages: Vec<_> = if result.found.is_empty() {
         vec![conclusion(result)]

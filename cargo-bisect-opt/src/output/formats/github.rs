@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::summary::{self, DecisivePlace};
 use crate::{
-    record::{ResultRecord, RunRecord, culprit::CulpritRecord, exit_status::Exit},
+    record::{CommandRecord, ResultRecord, culprit::CulpritRecord, exit_status::Exit},
     units::plural,
 };
 
@@ -12,7 +12,7 @@ use crate::{
 const MAX_SHOWN: usize = 10;
 
 /// Renders the answer: an error for each culprit, or a warning or notice with the conclusion.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     let result = &run.result;
     if result.found.is_empty() {
         return without_culprit(result);
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn ten_annotations_are_shown() {
         for (culprits, lines) in [(1, 1), (10, 10), (11, 10), (99, 10)] {
-            let mut run = RunRecord::default();
+            let mut run = CommandRecord::default();
             run.result.found = vec![CulpritRecord::default(); culprits];
             let text = render(&run);
             assert_eq!(text.lines().count(), lines, "{text}");

@@ -7,7 +7,7 @@ use expect_test::expect_file;
 use super::FORMATS;
 use crate::{
     output::terminal,
-    record::{ResultRecord, RunRecord},
+    record::{CommandRecord, ResultRecord},
 };
 
 /// Returns the folders of recorded answers.
@@ -18,10 +18,10 @@ fn recorded() -> Vec<PathBuf> {
     folders
 }
 
-fn read(folder: &Path) -> (String, RunRecord) {
+fn read(folder: &Path) -> (String, CommandRecord) {
     let file = fs_err::read_to_string(folder.join("result.json")).unwrap();
     let result: ResultRecord = serde_json::from_str(&file).unwrap();
-    (file, RunRecord { result, ..RunRecord::default() })
+    (file, CommandRecord { result, ..CommandRecord::default() })
 }
 
 #[test]
@@ -52,10 +52,15 @@ fn files_of_other_versions_are_read() {
     // An early version wrote no more than this, and a later one may add anything.
     let early = r#"{"v":1,"start":null,"found":[{"set":1,"mode":"enable","changes":[{"id":"0x1","kind":"site","name":"",
         "text":[],"file":null,"line":null,"column":null,"frames":[],"new":1}],"replay":{"culprit":"a","others":"b"}}]}"#;
-    let result: ResultRecord = serde_json::from_str(early).unwrap();
-    let run = RunRecord { result, ..RunRecord::default() };
-    for format in FORMATS {
-        assert!(!(format.render)(&run).is_empty(), "{}", format.name);
+    let later = early.strip_suffix('}').unwrap().to_owned()
+        + r#","end":{"status":99,"sets":1,"trials":2,"runs":3,"ms":4,"conclusion":"new","message":"m","new":[]}}"#;
+    for text in [early, &later] {
+        let result: ResultRecord = serde_json::from_str(text).unwrap();
+        assert!(result.end.as_ref().is_none_or(|end| end.status.code() == 99 && end.status.name() == "unknown"));
+        let run = CommandRecord { result, ..CommandRecord::default() };
+        for format in FORMATS {
+            assert!(!(format.render)(&run).is_empty(), "{}", format.name);
+        }
     }
 }
 

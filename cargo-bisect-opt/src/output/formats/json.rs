@@ -1,9 +1,9 @@
 //! The answer as JSON: the content of `result.json`.
 
-use crate::{output::json::Line, record::RunRecord};
+use crate::{output::json::Line, record::CommandRecord};
 
 /// Returns the file as it is, or as the record writes it.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     if let Some(file) = &run.file {
         return file.clone();
     }

@@ -6,7 +6,7 @@ use super::summary;
 use crate::{
     output::{groups, source_lines, terminal},
     record::{
-        ResultRecord, RunRecord,
+        CommandRecord, ResultRecord,
         change::{ChangeRecord, StackFrame},
         culprit::CulpritRecord,
     },
@@ -18,7 +18,7 @@ use crate::{
 const MAX_TESTS: usize = 12;
 
 /// Renders the answer.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     let mut out = Document::default();
     let result = &run.result;
     for found in &result.found {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::summary::{self, DecisivePlace};
 use crate::record::{
-    ResultRecord, RunRecord,
+    CommandRecord, ResultRecord,
     change::{ChangeRecord, StackFrame},
     culprit::{CulpritRecord, ModeName},
 };
@@ -16,7 +16,7 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const ROOT: &str = "ROOT";
 
 /// Renders the answer: a result for each culprit, with a rule for each axis.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     let result = &run.result;
     let searched: BTreeSet<_> = result.searches.iter().map(|search| search.axis.as_str()).collect();
     let searched: Vec<_> = searched.into_iter().collect();

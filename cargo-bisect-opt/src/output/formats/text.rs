@@ -17,7 +17,7 @@ use crate::{
         style::{ADDED, BAD, BOLD, DIM, ODD, REMOVED},
     },
     record::{
-        ResultRecord, RunRecord, SmallestSet,
+        CommandRecord, ResultRecord, SmallestSet,
         change::ChangeRecord,
         culprit::{BrokenMoment, CulpritRecord, StopGap, WayBack},
         end::{Answer, Fact},
@@ -34,7 +34,7 @@ const MAX_TESTS: usize = 12;
 const MIN_COUNTED_CULPRITS: usize = 6;
 
 /// Renders the answer as the search has printed it, and its conclusion.
-pub(crate) fn render(run: &RunRecord) -> String {
+pub(crate) fn render(run: &CommandRecord) -> String {
     let mut out = Vec::new();
     show(&mut out, &run.result).expect("memory takes everything");
     String::from_utf8(out).expect("all parts are text")
@@ -348,7 +348,6 @@ fn how(found: &CulpritRecord, test: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::change::ChangeRecord;
 
     /// Shows a list of culprits in these functions.
     fn list(functions: &[&str]) -> String {

@@ -12,8 +12,6 @@ use crate::{
         culprit::{BrokenMoment, CulpritRecord},
         source_place::{SourcePlace, byte_of},
     },
-};
-use crate::{
     run::result::Failed,
     units::{grouped, plural},
 };

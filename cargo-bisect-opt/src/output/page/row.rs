@@ -1,9 +1,7 @@
 //! A trial in words: the label of its row, and the details that a reader asks for.
 
-use std::time::Duration;
-
 use crate::{
-    record::trial::TrialRecord,
+    record::{milliseconds::to_whole_milliseconds, trial::TrialRecord},
     units::{grouped, grouped_plural, plural, seconds},
 };
 
@@ -22,7 +20,7 @@ pub(super) fn label(trial: &TrialRecord) -> String {
     // Intervals that were merged contain changes that were not enabled.
     let about = if selected.len() < MANY_INTERVALS { "" } else { "at most " };
     let changes = grouped_plural(trial.context.of, "change");
-    let time = seconds(Duration::from_millis(trial.ms()));
+    let time = seconds(to_whole_milliseconds(trial.duration));
     let enabled = grouped(u64::try_from(enabled).unwrap_or(u64::MAX));
     format!("{title}: {}, {about}{enabled} of {changes}, {time}", trial.outcome.name())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::render;
 use crate::record::{
-    CulpritPositions, ResultRecord, RunRecord, SearchRecord,
+    CommandRecord, CulpritPositions, ResultRecord, SearchRecord,
     trial::{TrialContext, TrialEstimate, TrialOutcome, TrialRecord},
 };
 
@@ -15,7 +15,7 @@ const RAW: [&str; 2] = ["style", "script"];
 
 /// Returns the record of a search with these numbers of changes and of trials. Each trial enables as many intervals as
 /// a record has at most.
-pub(in crate::output) fn generated(changes: usize, trials: usize) -> RunRecord {
+pub(in crate::output) fn generated(changes: usize, trials: usize) -> CommandRecord {
     let search = SearchRecord {
         search: 1,
         axis: "list".to_owned(),
@@ -48,7 +48,7 @@ pub(in crate::output) fn generated(changes: usize, trials: usize) -> RunRecord {
         }
     };
     let result = ResultRecord { start: Some(search.clone()), searches: vec![search], ..ResultRecord::default() };
-    RunRecord { result, trials: (1..=trials).map(trial).collect(), file: None }
+    CommandRecord { result, trials: (1..=trials).map(trial).collect(), file: None }
 }
 
 /// Returns the names of the elements of a page, after a check that each is closed where it must be, that attributes are
@@ -188,7 +188,7 @@ fn text_of_a_target_stays_text() {
         let usual: ResultRecord = serde_json::from_str(&file).unwrap();
         taint(&mut value, hostile);
         let result: ResultRecord = serde_json::from_value(value).unwrap();
-        let mut run = RunRecord { result, ..generated(9, 9) };
+        let mut run = CommandRecord { result, ..generated(9, 9) };
         for trial in &mut run.trials {
             (trial.pattern, trial.reason) = (hostile.to_owned(), hostile.to_owned());
             trial.context.logs = vec![hostile.to_owned()];
@@ -198,7 +198,7 @@ fn text_of_a_target_stays_text() {
         assert_eq!(all.iter().filter(|name| RAW.contains(name)).count(), 2, "one style, one script");
         assert!(!all.contains(&"img"));
         assert!(!page.contains(['\u{1b}', '\u{7}', '\u{202e}']));
-        let usual = render(&RunRecord { result: usual, ..RunRecord::default() });
+        let usual = render(&CommandRecord { result: usual, ..CommandRecord::default() });
         elements(&usual);
         assert!(!usual.contains("http://") && !usual.contains("https://"), "nothing is loaded");
         pages += 1;

@@ -7,12 +7,12 @@ use super::{
     json::Line,
     run_dir::{RunDir, RunDirError},
 };
-use crate::record::{ResultRecord, RunRecord};
+use crate::record::{CommandRecord, ResultRecord};
 
 /// A listener that keeps the search in its run directory. If a file cannot be written, it tries again with the end of the
 /// search: the answer is worth more than all that was lost before.
 #[derive(Debug)]
-pub(crate) struct RunDirRecord<'a> {
+pub(crate) struct RunDirFiles<'a> {
     run_dir: &'a RunDir,
     /// True once a file could not be written.
     has_failed: bool,
@@ -30,20 +30,20 @@ pub(crate) fn read(run_dir: &Path) -> Result<Option<ResultRecord>, RunDirError> 
 ///
 /// # Errors
 /// If it is no run directory of this version, or cannot be read.
-pub(crate) fn read_all(run_dir: &Path) -> Result<Option<RunRecord>, RunDirError> {
+pub(crate) fn read_all(run_dir: &Path) -> Result<Option<CommandRecord>, RunDirError> {
     let Some(text) = RunDir::read_result_text(run_dir)? else { return Ok(None) };
     let damaged = || RunDirError::Content { path: run_dir.to_owned() };
     let result = serde_json::from_str(&text).map_err(|_| damaged())?;
-    Ok(Some(RunRecord { result, trials: RunDir::read_trials(run_dir)?, file: Some(text) }))
+    Ok(Some(CommandRecord { result, trials: RunDir::read_trials(run_dir)?, file: Some(text) }))
 }
 
-impl<'a> RunDirRecord<'a> {
+impl<'a> RunDirFiles<'a> {
     /// Creates the listener of a command in `run_dir`.
     pub(crate) fn new(run_dir: &'a RunDir) -> Self {
         Self { run_dir, has_failed: false }
     }
 
-    fn write(&self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+    fn write(&self, event: &Event<'_>, record: &CommandRecord) -> io::Result<()> {
         match event {
             Event::Trial(_, trial) => self.run_dir.append_trial(&Line::of("trial", trial)),
             Event::Start(_) | Event::Smallest(_) | Event::Found(_) | Event::Withdrawn(_) | Event::End(_) => {
@@ -54,8 +54,8 @@ impl<'a> RunDirRecord<'a> {
     }
 }
 
-impl Sink for RunDirRecord<'_> {
-    fn event(&mut self, event: &Event<'_>, record: &RunRecord) -> io::Result<()> {
+impl Sink for RunDirFiles<'_> {
+    fn event(&mut self, event: &Event<'_>, record: &CommandRecord) -> io::Result<()> {
         let is_end = matches!(event, Event::End(_));
         if self.has_failed && !is_end {
             return Ok(());
@@ -85,10 +85,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out");
         let run_dir = RunDir::create(&path).unwrap();
-        let (mut recording, mut listener) = (Recording::default(), RunDirRecord::new(&run_dir));
+        let (mut recording, mut listener) = (Recording::default(), RunDirFiles::new(&run_dir));
         let mut culprits_after = |event: Event<'_>| {
             recording.learn(&event);
-            listener.event(&event, recording.run()).unwrap();
+            listener.event(&event, recording.record()).unwrap();
             read(&path).unwrap().unwrap().found.len()
         };
         let found = Rc::new(CulpritRecord { set: 1, ..CulpritRecord::default() });
