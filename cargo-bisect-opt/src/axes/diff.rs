@@ -41,7 +41,8 @@ use self::{
     words::{PartSet, PartWords},
 };
 use super::{
-    Application, Axis, Copies, CulpritChanges, CulpritWords, Files, FurtherSearch, LateChanges, Place, Preparation,
+    Application, Axis, Copies, CulpritChanges, CulpritWords, Files, FurtherSearch, LateChanges, Patches, Place,
+    Preparation,
     command_spec::AxisError,
     facts::{AxisFacts, LikelyKnown, SourceVersions},
     headlines,
@@ -51,7 +52,6 @@ use crate::{
     cargo::{BuildCounts, BuildOverrides},
     output::terms::Terms,
     process::{own_file, shell},
-    record::culprit::Patches,
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},

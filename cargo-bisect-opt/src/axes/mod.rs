@@ -61,7 +61,7 @@ use facts::AxisFacts;
 use crate::{
     cargo::{Artifacts, BuildCounts, BuildOverrides},
     process::{shell, variables::Variables},
-    record::culprit::{Patches, StopGap},
+    record::culprit::StopGap,
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
@@ -256,6 +256,19 @@ pub(crate) struct CulpritWords {
     pub(crate) short_line: Option<String>,
     /// The next step for a user who knows the changes.
     pub(crate) next_step: Option<String>,
+}
+
+/// The changes of a culprit as patches.
+#[derive(Clone, Debug)]
+pub(crate) struct Patches {
+    /// The patch that makes the old sources fail.
+    pub(crate) culprit: Vec<u8>,
+    /// The patch that undoes the changes in the new sources.
+    pub(crate) undo: Vec<u8>,
+    /// The names of the old and the new sources.
+    pub(crate) versions: (String, String),
+    /// The directory to which the paths in the patches are relative, unless it is the working directory.
+    pub(crate) top: Option<PathBuf>,
 }
 
 /// The modifications of a target that enable a selection. An axis cannot search a target that does not support its

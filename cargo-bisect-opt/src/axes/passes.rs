@@ -26,7 +26,11 @@ use crate::{
     },
     output::terms::Terms,
     report::{content::Report, kind::ChangeKind, scan::Reports},
-    run::{error::RunError, numbering::Numbering, spec::Choice},
+    run::{
+        error::RunError,
+        numbering::{Numbering, id},
+        spec::Choice,
+    },
 };
 
 /// The terms of this axis.
@@ -80,7 +84,7 @@ impl Axis for CountedPasses {
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let limit = choice.counter_limit(self.passes.len());
         for (index, pass) in self.passes.all().iter().enumerate().take(limit) {
-            let id = Passes::id(index);
+            let id = id(index);
             if choice.selects(id) {
                 reports.add(Report::with_text(id, pass.describe(self.of)));
             }

@@ -50,8 +50,10 @@ pub(super) fn listeners<'a>(
             (false, false) => Listener::new(TRACE, trace),
         },
         match format {
-            _ if show.json => Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true)).with_certain_culprits(),
             Some(format) => Listener::new(ANSWER, BesideLive::new(FormattedAnswer(format), false)),
+            None if show.json => {
+                Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true)).with_certain_culprits()
+            }
             None => {
                 let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
                 Listener::new(ANSWER, results(Results::default()))

@@ -12,6 +12,7 @@ use std::{
 use bisect_core::ChangeId;
 
 use super::plan::{self, CounterKind};
+use crate::run::numbering::position;
 
 /// The beginning of the compiler's messages about its counters.
 pub(crate) const PREFIX: &[u8] = b"BISECT: ";
@@ -185,14 +186,9 @@ impl Passes {
         self.all.len()
     }
 
-    /// Returns the change of the pass with this index.
-    pub(crate) fn id(index: usize) -> ChangeId {
-        ChangeId(index as u64)
-    }
-
     /// Returns the pass of a change.
     pub(crate) fn get(&self, id: ChangeId) -> Option<&Pass> {
-        self.all.get(usize::try_from(id.0).ok()?)
+        self.all.get(position(id)?)
     }
 
     /// Returns the limit of each crate, for a total limit.

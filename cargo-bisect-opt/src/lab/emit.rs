@@ -21,7 +21,7 @@ use super::{
     untested_steps,
 };
 use crate::{
-    axes::CulpritChanges,
+    axes::{CulpritChanges, Patches},
     output::{
         events::{Event, RunBegins},
         log_end,
@@ -31,7 +31,7 @@ use crate::{
         SmallestSet,
         change::ChangeRecord,
         conclusion_kind::ConclusionKind,
-        culprit::{CulpritRecord, PatchFiles, Patches, Replay},
+        culprit::{CulpritRecord, PatchFiles, Replay},
         end::LogEnd,
         headline::headline,
         milliseconds::in_milliseconds,

@@ -9,7 +9,7 @@ use crate::record::{
 /// A record in the making.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
-    run: CommandRecord,
+    record: CommandRecord,
     /// True if trials are kept, too.
     keeps_trials: bool,
 }
@@ -18,7 +18,7 @@ impl Recording {
     /// Creates the record of a command that has not searched yet.
     pub(crate) fn new(provenance: Provenance) -> Self {
         let result = ResultRecord { provenance, ..ResultRecord::default() };
-        Self { run: CommandRecord { result, ..CommandRecord::default() }, keeps_trials: false }
+        Self { record: CommandRecord { result, ..CommandRecord::default() }, keeps_trials: false }
     }
 
     /// Keeps trials, too.
@@ -28,12 +28,12 @@ impl Recording {
 
     /// Returns everything that was recorded so far.
     pub(crate) fn record(&self) -> &CommandRecord {
-        &self.run
+        &self.record
     }
 
     /// Learns from an event.
     pub(crate) fn learn(&mut self, event: &Event<'_>) {
-        let result = &mut self.run.result;
+        let result = &mut self.record.result;
         match event {
             Event::Start(start) => {
                 if start.rustc.is_some() {
@@ -43,7 +43,7 @@ impl Recording {
                 result.start = Some(start.search.clone());
                 result.smallest = None;
             }
-            Event::Trial(_, trial) if self.keeps_trials => self.run.trials.push(TrialRecord::clone(trial)),
+            Event::Trial(_, trial) if self.keeps_trials => self.record.trials.push(TrialRecord::clone(trial)),
             Event::Smallest(smallest) => result.smallest = Some(SmallestSet::clone(smallest)),
             Event::Found(found) => {
                 result.found.push(CulpritRecord::clone(found));

@@ -1,6 +1,6 @@
 //! A culprit: everything that an answer shows. To show it needs neither the sources nor the target.
 
-use std::{borrow::Cow, path::PathBuf};
+use std::borrow::Cow;
 
 use bisect_core::search::Mode;
 use serde::{Deserialize, Serialize};
@@ -136,19 +136,6 @@ pub(crate) enum WayBack {
     /// The program was run again.
     #[serde(other)]
     Reruns,
-}
-
-/// The changes of a culprit as patches.
-#[derive(Clone, Debug)]
-pub(crate) struct Patches {
-    /// The patch that makes the old sources fail.
-    pub(crate) culprit: Vec<u8>,
-    /// The patch that undoes the changes in the new sources.
-    pub(crate) undo: Vec<u8>,
-    /// The names of the old and the new sources.
-    pub(crate) versions: (String, String),
-    /// The directory to which the paths in the patches are relative, unless it is the working directory.
-    pub(crate) top: Option<PathBuf>,
 }
 
 /// The files with the patches of a culprit.

@@ -112,9 +112,19 @@ pub(crate) fn compact(ranges: &[Range<usize>]) -> Vec<(usize, usize)> {
 }
 
 impl TrialRecord {
+    /// Returns its title: `trial 7`.
+    pub(crate) fn title(&self) -> String {
+        if self.is_repeat { "repeated run".to_owned() } else { format!("trial {}", self.n) }
+    }
+
     /// Returns the time of all runs together, in milliseconds.
     pub(crate) fn ms(&self) -> u64 {
         in_milliseconds(self.duration)
+    }
+
+    /// Returns the end of all runs if they followed each other, in milliseconds since the command began to search.
+    pub(crate) fn end_ms(&self) -> u64 {
+        self.context.start_ms.saturating_add(self.ms())
     }
 }
 

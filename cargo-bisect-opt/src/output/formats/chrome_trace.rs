@@ -54,7 +54,7 @@ fn searches(run: &CommandRecord, events: &mut Vec<Value>) {
     for search in &run.result.searches {
         let of_search = || run.trials.iter().filter(|trial| trial.context.search == search.search);
         let start = of_search().map(|trial| trial.context.start_ms).min();
-        let end = of_search().map(|trial| trial.context.start_ms.saturating_add(trial.ms())).max();
+        let end = of_search().map(TrialRecord::end_ms).max();
         let (Some(start), Some(end)) = (start, end) else { continue };
         events.push(json!({
             "ph": "X",
@@ -75,7 +75,6 @@ fn slice(trial: &TrialRecord, thread: usize, next: Option<u64>) -> Value {
     let context = &trial.context;
     let start = context.start_ms;
     let duration = next.map_or(trial.ms(), |next| trial.ms().min(next.saturating_sub(start)));
-    let title = if trial.is_repeat { "repeated run".to_owned() } else { format!("trial {}", trial.n) };
     let color = match trial.outcome {
         TrialOutcome::Fail => "terrible",
         TrialOutcome::Pass => "good",
@@ -83,7 +82,7 @@ fn slice(trial: &TrialRecord, thread: usize, next: Option<u64>) -> Value {
     };
     json!({
         "ph": "X",
-        "name": format!("{title}: {}", trial.outcome.name()),
+        "name": format!("{}: {}", trial.title(), trial.outcome.name()),
         "cat": trial.outcome,
         "cname": color,
         "pid": PROCESS,

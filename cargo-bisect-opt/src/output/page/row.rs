@@ -14,7 +14,7 @@ const MAX_LOGS: usize = 3;
 
 /// Returns the trial in a line: `trial 7: fail, 12 of 1,204 changes, 0.3s`.
 pub(super) fn label(trial: &TrialRecord) -> String {
-    let title = if trial.is_repeat { "repeated run".to_owned() } else { format!("trial {}", trial.n) };
+    let title = trial.title();
     let selected = &trial.context.selected;
     let enabled = selected.iter().map(|(start, end)| end.saturating_sub(*start)).fold(0, usize::saturating_add);
     // Intervals that were merged contain changes that were not enabled.

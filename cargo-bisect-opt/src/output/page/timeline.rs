@@ -25,7 +25,7 @@ pub(super) fn section(trials: &[TrialRecord]) -> Markup {
     let slots: BTreeSet<_> = shown.iter().map(|trial| trial.context.slot).collect();
     let slots: Vec<_> = slots.into_iter().collect();
     let start = shown.iter().map(|trial| trial.context.start_ms).min().unwrap_or_default();
-    let end = shown.iter().map(|trial| trial.context.start_ms.saturating_add(trial.ms())).max().unwrap_or_default();
+    let end = shown.iter().map(|trial| trial.end_ms()).max().unwrap_or_default();
     let since = |time: u64| usize::try_from(time.saturating_sub(start)).unwrap_or(usize::MAX);
     let scale = Scale::new(since(end));
     let bottom = AXIS + slots.len() * LANE;
